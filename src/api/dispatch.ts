@@ -33,6 +33,7 @@ type Parts = {
 export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallback"> {
   const byPath = new Map(parts.endpoints.map((endpoint) => [endpoint.rule.path, endpoint]));
   const webByPath = new Map(parts.webEndpoints.map((endpoint) => [endpoint.path, endpoint]));
+  const served = { routes: parts.routes, byPath, webByPath };
   const prefixes = parts.streamServices.map(({ typeName }) => `/${typeName}/`);
   const isStream = (path: string) => prefixes.some((prefix) => path.startsWith(prefix));
 
@@ -43,13 +44,7 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
     const contentType = exchange.headers.get("content-type") ?? "";
     const grpc = httpMethod === "POST" ? grpcKind(contentType) : undefined;
     if (grpc !== undefined) {
-      if (endpoint?.kind === "server_streaming" && grpc.codec !== undefined) {
-        settle(exchange, serveGrpcStream(endpoint, exchange, grpc, grpc.codec));
-      } else {
-        const unary = endpoint?.kind === "unary" ? endpoint : undefined;
-        const unknown = () => unknownMethod(path, contentType);
-        settle(exchange, serveGrpc(unary, exchange, grpc, unknown));
-      }
+      settle(exchange, serveGrpcCall(endpoint, exchange, grpc, contentType));
       return true;
     }
     if (endpoint !== undefined) {
@@ -63,7 +58,7 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
     }
     const web = webByPath.get(path);
     if (web !== undefined) {
-      serveWebEndpoint(exchange, web);
+      serveWebEndpoint(parts, exchange, web);
       return true;
     }
     const match = parts.routes(httpMethod, path);
@@ -74,23 +69,6 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
     if (match.kind === "notFound") return false;
     respondRestError(exchange, routeError(match, exchange));
     return true;
-  }
-
-  function serveWebEndpoint(exchange: Exchange, endpoint: WebEndpoint): void {
-    const method = exchange.httpMethod === "HEAD" ? "GET" : exchange.httpMethod;
-    const isServed = endpoint.methods.some((each) => each === method);
-    if (isServed) return settle(exchange, parts.serveWeb(endpoint, exchange));
-    const match = { kind: "methodNotAllowed" as const, allow: allowedMethods(endpoint) };
-    respondRestError(exchange, routeError(match, exchange));
-  }
-
-  /** The HTTP methods of the calls at a path; nothing where other things are served, or none. */
-  function callsAt(path: string): readonly string[] {
-    if (byPath.has(path)) return ["POST"];
-    const web = webByPath.get(path);
-    if (web !== undefined) return web.crossOrigin === "none" ? [] : web.methods;
-    const match = parts.routes("OPTIONS", path);
-    return match.kind === "methodNotAllowed" ? match.allow : [];
   }
 
   async function serveCrossOrigin(
@@ -118,32 +96,55 @@ export function dispatcher(parts: Parts): Pick<ServerOptions, "serve" | "fallbac
       }
       const origin = exchange.headers.get("origin");
       if (origin === undefined) return serveCall(exchange);
-      const methods = callsAt(exchange.path);
+      const methods = callsAt(served, exchange.path);
       if (methods.length === 0) return serveCall(exchange);
       settle(exchange, serveCrossOrigin(exchange, origin, methods));
       return true;
     },
 
     fallback(request, response, exchange) {
-      if (isStream(exchange.path)) {
-        return settle(
-          exchange,
-          parts.streams().then((serve) => serve(request, response)),
-        );
-      }
-      const unmatched = (allow: string | undefined) => {
-        const match =
-          allow === undefined
-            ? ({ kind: "notFound" } as const)
-            : ({ kind: "methodNotAllowed", allow: allow.split(", ") } as const);
-        respondRestError(exchange, routeError(match, exchange));
-      };
-      settle(
-        exchange,
-        parts.web().then((serve) => serve(request, response, exchange, unmatched)),
-      );
+      const routed = isStream(exchange.path)
+        ? parts.streams().then((serve) => serve(request, response))
+        : parts
+            .web()
+            .then((serve) =>
+              serve(request, response, exchange, (allow) => refuseUnmatched(exchange, allow)),
+            );
+      settle(exchange, routed);
     },
   };
+}
+
+type Served = {
+  routes: RestRoutes;
+  byPath: ReadonlyMap<string, Endpoint>;
+  webByPath: ReadonlyMap<string, WebEndpoint>;
+};
+
+/** The HTTP methods of the calls at a path; nothing where other things are served, or none. */
+function callsAt({ routes, byPath, webByPath }: Served, path: string): readonly string[] {
+  if (byPath.has(path)) return ["POST"];
+  const web = webByPath.get(path);
+  if (web !== undefined) return web.crossOrigin === "none" ? [] : web.methods;
+  const match = routes("OPTIONS", path);
+  return match.kind === "methodNotAllowed" ? match.allow : [];
+}
+
+/** Nothing is there, or nothing by this method. */
+function refuseUnmatched(exchange: Exchange, allow: string | undefined): void {
+  const match =
+    allow === undefined
+      ? ({ kind: "notFound" } as const)
+      : ({ kind: "methodNotAllowed", allow: allow.split(", ") } as const);
+  respondRestError(exchange, routeError(match, exchange));
+}
+
+function serveWebEndpoint({ serveWeb }: Parts, exchange: Exchange, endpoint: WebEndpoint): void {
+  const method = exchange.httpMethod === "HEAD" ? "GET" : exchange.httpMethod;
+  const isServed = endpoint.methods.some((each) => each === method);
+  if (isServed) return settle(exchange, serveWeb(endpoint, exchange));
+  const match = { kind: "methodNotAllowed" as const, allow: allowedMethods(endpoint) };
+  respondRestError(exchange, routeError(match, exchange));
 }
 
 /**
@@ -167,6 +168,19 @@ function serveProbe(exchange: Exchange, probe: () => Answer): void {
   if (httpMethod === "GET" || httpMethod === "HEAD") return exchange.respond(probe());
   const match = { kind: "methodNotAllowed" as const, allow: ["GET", "HEAD"] };
   respondRestError(exchange, routeError(match, exchange));
+}
+
+function serveGrpcCall(
+  endpoint: Endpoint | undefined,
+  exchange: Exchange,
+  grpc: NonNullable<ReturnType<typeof grpcKind>>,
+  contentType: string,
+): Promise<void> {
+  if (endpoint?.kind === "server_streaming" && grpc.codec !== undefined) {
+    return serveGrpcStream(endpoint, exchange, grpc, grpc.codec);
+  }
+  const unary = endpoint?.kind === "unary" ? endpoint : undefined;
+  return serveGrpc(unary, exchange, grpc, () => unknownMethod(exchange.path, contentType));
 }
 
 function serveConnectCall(endpoint: Endpoint, exchange: Exchange, contentType: string): void {

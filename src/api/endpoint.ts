@@ -1,4 +1,4 @@
-import type { Message } from "@bufbuild/protobuf";
+import type { Response } from "../authz/response-cache.ts";
 import { type Call, type Incoming, leave, newCall } from "./call.ts";
 import type { Exchange } from "./exchange.ts";
 import type { MethodRule } from "./method-rule.ts";
@@ -7,13 +7,13 @@ import type { MethodRule } from "./method-rule.ts";
 export type UnaryEndpoint = {
   kind: "unary";
   rule: MethodRule;
-  invoke: (call: Call) => Promise<Message>;
+  invoke: (call: Call) => Promise<Response>;
 };
 /** One request, any number of answers. */
 export type StreamEndpoint = {
   kind: "server_streaming";
   rule: MethodRule;
-  invoke: (call: Call) => Promise<AsyncIterable<Message>>;
+  invoke: (call: Call) => Promise<AsyncIterable<Response>>;
 };
 export type Endpoint = UnaryEndpoint | StreamEndpoint;
 

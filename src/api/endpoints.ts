@@ -1,6 +1,6 @@
-import { type DescMessage, type Message, type MessageInitShape } from "@bufbuild/protobuf";
+import type { DescMessage } from "@bufbuild/protobuf";
 import type { Scope } from "../authz/context.ts";
-import { messageOf } from "../authz/response-cache.ts";
+import { type Response, responseOf } from "../authz/response-cache.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import { type Call, type Check, compose, newCall } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -34,17 +34,14 @@ export function createEndpoints(
       switch (method.methodKind) {
         case "unary": {
           const work = async (call: Call) =>
-            messageOf(
-              method.output,
-              (await run(call, scopeOf(call))) as MessageInitShape<typeof method.output>,
-            );
+            responseOf(method.output, await (run(call, scopeOf(call)) as Promise<object>));
           return { kind: "unary", rule, invoke: compose(steps, work) };
         }
         case "server_streaming": {
           const checks = standingChecks(ports, binding, rule);
           const work = async (call: Call) => {
             const scope = scopeOf(call);
-            const opened = run(call, scope) as AsyncIterable<MessageInitShape<DescMessage>>;
+            const opened = run(call, scope) as AsyncIterable<object>;
             const recheck = () => renew(call, scope, checks);
             const gone = scope.signal ?? stopping;
             const told = (cause: unknown) =>
@@ -53,7 +50,7 @@ export function createEndpoints(
                 "stream failed",
               );
             const flowing = guarded(opened, { recheck, gone, stopping });
-            return messages(method.output, refusing(flowing, call.requestId, told));
+            return responses(method.output, refusing(flowing, call.requestId, told));
           };
           return { kind: "server_streaming", rule, invoke: compose(steps, work) };
         }
@@ -89,9 +86,9 @@ async function* refusing<M>(
   }
 }
 
-async function* messages(
+async function* responses(
   type: DescMessage,
-  inits: AsyncIterable<MessageInitShape<DescMessage>>,
-): AsyncIterable<Message> {
-  for await (const init of inits) yield messageOf(type, init);
+  answers: AsyncIterable<object>,
+): AsyncIterable<Response> {
+  for await (const answer of answers) yield responseOf(type, answer);
 }

@@ -1,4 +1,4 @@
-import type { Message } from "@bufbuild/protobuf";
+import type { Response } from "../authz/response-cache.ts";
 import { deadlineExceeded } from "../errors.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -12,8 +12,8 @@ const idleMs = 600_000;
  */
 export async function* flowing(
   exchange: Exchange,
-  messages: AsyncIterable<Message>,
-): AsyncIterable<Message> {
+  messages: AsyncIterable<Response>,
+): AsyncIterable<Response> {
   const iterator = messages[Symbol.asyncIterator]();
   let timer: NodeJS.Timeout | undefined;
   let isGone = false;
@@ -24,7 +24,7 @@ export async function* flowing(
   });
   // No race against one promise of the whole stream: it would remember every message.
   const next = () =>
-    new Promise<IteratorResult<Message> | "gone" | "idle">((resolve, reject) => {
+    new Promise<IteratorResult<Response> | "gone" | "idle">((resolve, reject) => {
       wake = () => resolve("gone");
       timer = setTimeout(() => resolve("idle"), idleMs);
       iterator.next().then(resolve, reject);

@@ -34,6 +34,6 @@ export function createPageCalls(endpoints: readonly Endpoint[]): CallForPerson {
       vouched: { caller, browser },
     });
     // The answer is of the type that the descriptor of its method says.
-    return (await endpoint.invoke(call)) as MessageShape<M["output"]>;
+    return (await endpoint.invoke(call)).message as MessageShape<M["output"]>;
   };
 }

@@ -81,8 +81,7 @@ export type ServeWeb = (endpoint: WebEndpoint, exchange: Exchange) => Promise<vo
 const pagesOfSource = { atOnce: 8, perSecond: 50 };
 const usualBodyBytes = 64 * 1024;
 
-/** Serves endpoints: finds the instance, and tells of each request in one line of the log. */
-export function webServer(ports: {
+type Ports = {
   instances: InstanceReader;
   externalUrl: URL;
   logger: Logger;
@@ -91,20 +90,11 @@ export function webServer(ports: {
   slowDown: SlowDown;
   noteRefusal: NoteRefusal;
   metrics: Pick<Metrics, "requestsOf">;
-}): ServeWeb {
-  const { metrics, instances, externalUrl, logger, showAddress, budgets, slowDown, noteRefusal } =
-    ports;
+};
 
-  type Instance = Awaited<ReturnType<typeof instances.byDomain>>;
-  const contextOf = (exchange: Exchange, instance: Instance): WebContext => ({
-    instanceId: instance?.id ?? "",
-    issuer: issuerOf(externalUrl, hostName(exchange.host)),
-    isBlocked: instance?.isBlocked ?? false,
-    requestId: exchange.requestId,
-    peer: exchange.peer,
-    where: whereOf(exchange.peer, exchange.headers),
-    scheme: exchange.scheme,
-  });
+/** Serves endpoints: finds the instance, and tells of each request in one line of the log. */
+export function webServer(ports: Ports): ServeWeb {
+  const { instances, externalUrl, showAddress, budgets, slowDown, noteRefusal } = ports;
 
   function enter(exchange: Exchange, anyHost: boolean): Awaitable<WebContext> {
     return whenKnown(instances.byDomain(hostName(exchange.host)), (instance) => {
@@ -112,25 +102,13 @@ export function webServer(ports: {
         budgets.spend("unauthenticated", sourceOf(exchange.peer));
         throw unknownHost(exchange.host, externalUrl);
       }
-      return contextOf(exchange, instance);
+      return contextOf(ports, exchange, instance);
     });
   }
 
   const pages = createSourceGate(pagesOfSource);
 
-  type Recorder = { log: (line: WebLine) => void; count: CountRequest };
-  const recorders = new Map<string, Recorder>();
-  function recorderOf({ path }: WebEndpoint): Recorder {
-    let recorder = recorders.get(path);
-    if (recorder === undefined) {
-      recorder = { log: webLogger(logger, path), count: metrics.requestsOf(path) };
-      recorders.set(path, recorder);
-    }
-    return recorder;
-  }
-
-  const tellFailure = ({ path }: WebEndpoint, { requestId, peer }: Exchange, err: unknown): void =>
-    logger.error({ path, requestId, clientAddress: showAddress(peer), err }, "request failed");
+  const recorderOf = recordersOf(ports);
 
   async function servePage(endpoint: WebEndpoint, exchange: Exchange): Promise<void> {
     const permit = await pages.enter(sourceOf(exchange.peer), exchange.onGone);
@@ -155,7 +133,7 @@ export function webServer(ports: {
       const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
       if (answer.isUnproven) budgets.spend("unauthenticated", sourceOf(exchange.peer));
       ({ status, note } = answer);
-      if (answer.cause !== undefined) tellFailure(endpoint, exchange, answer.cause);
+      if (answer.cause !== undefined) tellFailure(ports, endpoint, exchange, answer.cause);
       respond(exchange, answer);
     } catch (thrown) {
       const error = toDomainError(thrown, requestId);
@@ -165,9 +143,10 @@ export function webServer(ports: {
         permit?.leave();
         await slowDown(exchange.peer, exchange.onGone);
       }
-      if (error.kind === "internal") tellFailure(endpoint, exchange, thrown);
+      if (error.kind === "internal") tellFailure(ports, endpoint, exchange, thrown);
       // Where nobody could say whose host it is, the refusal is still told in the words of the endpoint.
-      const told = at ?? (error.kind === "notFound" ? undefined : contextOf(exchange, undefined));
+      const told =
+        at ?? (error.kind === "notFound" ? undefined : contextOf(ports, exchange, undefined));
       const page = told && (await pageOf(endpoint, exchange, error, told));
       status = page?.status ?? httpForm(error).status;
       note = page?.note ?? { reason };
@@ -187,6 +166,41 @@ export function webServer(ports: {
 
   return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);
 }
+
+type Instance = Awaited<ReturnType<InstanceReader["byDomain"]>>;
+
+const contextOf = ({ externalUrl }: Ports, exchange: Exchange, instance: Instance): WebContext => ({
+  instanceId: instance?.id ?? "",
+  issuer: issuerOf(externalUrl, hostName(exchange.host)),
+  isBlocked: instance?.isBlocked ?? false,
+  requestId: exchange.requestId,
+  peer: exchange.peer,
+  where: whereOf(exchange.peer, exchange.headers),
+  scheme: exchange.scheme,
+});
+
+type Recorder = { log: (line: WebLine) => void; count: CountRequest };
+
+/** What notes the requests of an endpoint: its line of the log, and its counter. */
+function recordersOf({ logger, metrics }: Ports): (endpoint: WebEndpoint) => Recorder {
+  const recorders = new Map<string, Recorder>();
+  return ({ path }) => {
+    let recorder = recorders.get(path);
+    if (recorder === undefined) {
+      recorder = { log: webLogger(logger, path), count: metrics.requestsOf(path) };
+      recorders.set(path, recorder);
+    }
+    return recorder;
+  };
+}
+
+const tellFailure = (
+  { logger, showAddress }: Ports,
+  { path }: WebEndpoint,
+  { requestId, peer }: Exchange,
+  err: unknown,
+): void =>
+  logger.error({ path, requestId, clientAddress: showAddress(peer), err }, "request failed");
 
 /** What came too often is kept with its source (J15). Who it was is not known before they are let in. */
 const tooOften = (

@@ -14,30 +14,28 @@ import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
 import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
-import { type WebEndpoint, webServer } from "../api/web-endpoint.ts";
+import { type ServeWeb, type WebEndpoint, webServer } from "../api/web-endpoint.ts";
 import type { ShareBuckets } from "../authz/buckets.ts";
-import { createBudgets } from "../authz/budgets.ts";
 import { showAddresses } from "../authz/shown-address.ts";
 import { sourceOf } from "../authz/source.ts";
 import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
-import { checkTargetUrl, egressAllowInForce } from "../egress/url-guard.ts";
+import { egressAllowInForce } from "../egress/url-guard.ts";
 import { createExecutor } from "../executor/index.ts";
 import { createCredentialUses } from "../resources/object/credential-uses.ts";
 import { refuseNewerTokens } from "../resources/object/newer-token.ts";
-import { createFederation } from "../federation/index.ts";
-import type { Deps } from "../projection/module.ts";
+import type { ServiceDeps } from "./deps.ts";
 import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
-import { clientPorts, oidcAccessTokens, tokensInName } from "../oidc/store/index.ts";
+import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
 import { createRefusals } from "../resources/event/index.ts";
 import { metricsOf } from "./service-metrics.ts";
 import { instanceReader } from "../resources/instance/index.ts";
-import { membershipReader, powerReader } from "../resources/membership/index.ts";
-import { organizationReader, organizationTenancy } from "../resources/org/index.ts";
-import { sessionMakers, sessionTokens, stepUp } from "../resources/session/index.ts";
+import { powerReader } from "../resources/membership/index.ts";
+import { organizationReader } from "../resources/org/index.ts";
+import { sessionTokens, stepUp } from "../resources/session/index.ts";
 import { smtpService } from "../resources/smtp/index.ts";
 import {
   homesReader,
@@ -45,20 +43,16 @@ import {
   registrationReader,
   users,
 } from "../resources/user/index.ts";
-import { featureReader } from "../settings/feature/index.ts";
-import { current } from "../storage/read-cache.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import { createPageCalls } from "../api/page-calls.ts";
 import { createCallService } from "./call-service.ts";
 import { certificateOf } from "./certificate.ts";
-import { type Config, processCount } from "./config.ts";
+import type { Config } from "./config.ts";
 import { connectionLimit } from "./connection-limit.ts";
-import { messageReader } from "./read-message.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
-import { createBreachScreen } from "./breached-passwords.ts";
-import { createDomainProof } from "./domain-proof.ts";
 import { loginFunctions, tokenFunctions } from "./functions.ts";
 import { listenForMetrics, metricsEndpoint } from "./metrics.ts";
+import { budgetsOf, depsOf, partOf } from "./deps.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
 import { developmentMailOf, isForDevelopers, openNotices } from "./notices.ts";
@@ -85,10 +79,73 @@ export async function startApp(
   kernel: Kernel,
   parts: { resolver?: NameResolver; siblings?: Siblings } = {},
 ): Promise<App> {
+  const { config, db, logger } = kernel;
   const { siblings = alone } = parts;
+  const isShared = siblings.number !== undefined;
+  const services = openServices(kernel, siblings, parts.resolver);
+  const { deps, executor, ports, metrics, endpoints, stopping } = services;
+  const readiness = createReadiness();
+  const serveWeb = webServer(ports);
+  const { oidc, web } = openPages(kernel, services, serveWeb);
+  const proxies = trustedNetworks(config);
+  const { tell } = await watchForProxies(kernel);
+  const isProxy = trustedIn(proxies);
+  const listening: Listening = await listen({
+    host: config.host,
+    port: config.port,
+    isShared,
+    tls: certificateOf(config),
+    maxConnections: connectionLimit(partOf(config, config.maxConnections)),
+    resolveOrigin: resolveOrigin(proxies, config.proxyHeaders, tell),
+    mayConnect: (address, open) =>
+      isProxy(address) || deps.budgets.mayConnect(sourceOf(address), open),
+    logger,
+    ...dispatcher({
+      endpoints,
+      routes: restRoutes(endpoints),
+      probes: probes(readiness),
+      crossOrigin: crossOrigin(ports.instances, appReader(db)),
+      webEndpoints: oidc.direct,
+      serveWeb,
+      streamServices: publicServices,
+      streams: streamsOf(services, readiness),
+      web,
+    }),
+  });
+  const ownMetrics = await listenForMetrics(metrics, config, isShared);
+  const executing = executor.start();
+  const jobs = startJobs(kernel, services.handlers, metrics);
+  const sweeper = sweepAll(kernel, deps);
+  const background = startBackground(kernel, deps);
+  const reserve = watchDisk(kernel, readiness);
+  watchForNewer(kernel, readiness);
+  readiness.set(true);
+  return {
+    port: listening.port,
+    metricsPort: ownMetrics.port,
+    endpoints,
+    async [Symbol.asyncDispose]() {
+      readiness.set(false);
+      if (!kernel.writes.isWritable()) reserve.giveUp();
+      // Who watches the health gets to hear of it before their stream ends; all others end with it.
+      setTimeout(() => stopping.abort(), lastWordMs);
+      await Promise.all([
+        listening.stop(config.shutdownTimeoutMs),
+        ...[jobs, sweeper, ownMetrics, ...background].map((each) => each[Symbol.asyncDispose]()),
+      ]);
+      // Calls that ended until now leave their records.
+      const { uses, refusals } = services;
+      await Promise.all([executing, uses, refusals].map((each) => each[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+type Services = ReturnType<typeof openServices>;
+
+/** The services of all slices, what they stand on, and their methods as endpoints. */
+function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver | undefined) {
   const { config, db, logger, now } = kernel;
-  const { allow, outside } = egressOf(kernel, parts.resolver);
-  const organizations = organizationReader(db);
+  const { allow, outside } = egressOf(kernel, resolver);
   let served: string[] = [];
   const share = shareBuckets(siblings);
   const budgets = budgetsOf(config, share);
@@ -123,23 +180,35 @@ export async function startApp(
   executor.measure(metrics);
   const ofStore = clientPorts({ ...deps, features });
   const ports = portsOf(kernel, deps, {
-    ...{ organizations, validator, metrics, externalUrl, share },
+    ...{ organizations: organizationReader(db), validator, metrics, externalUrl },
+    share,
     accessTokens: oidcAccessTokens({ ...ofStore, db }),
     executions: executor.calls,
   });
   const stopping = new AbortController();
-  const callDefaults = callDefaultsOf(config);
-  const endpoints = createEndpoints(bindings, ports, callDefaults, stopping.signal);
+  const endpoints = createEndpoints(bindings, ports, callDefaultsOf(config), stopping.signal);
   served = pathsOfUnary(endpoints);
+  return {
+    ...{ deps, executor, developmentMail, bindings, handlers, services, metrics, ofStore, ports },
+    ...{ stopping, endpoints, refusals, uses },
+  };
+}
 
-  const readiness = createReadiness();
-  // What few calls need is loaded by the first of them: it would be half of the start and of the memory.
-  const streams = once(async () => {
+/** What few calls need is loaded by the first of them: it would be half of the start and of the memory. */
+const streamsOf = (
+  { services, stopping }: Services,
+  readiness: ReturnType<typeof createReadiness>,
+) =>
+  once(async () => {
     const { systemRouter } = await import("../api/system/router.ts");
     return systemRouter({ readiness, services, publicServices, shutdownSignal: stopping.signal });
   });
-  const serveWeb = webServer(ports);
-  const call = createCallService(bindings, ports.validator, callDefaults);
+
+/** The endpoints of the provider, and the pages of the login and the account, which the first visit loads. */
+function openPages({ config, db, now }: Kernel, services: Services, serveWeb: ServeWeb) {
+  const { deps, executor, developmentMail, bindings, metrics, ofStore, ports, endpoints } =
+    services;
+  const call = createCallService(bindings, ports.validator, callDefaultsOf(config));
   const ofFunctions = { call, runFunction: executor.runFunction, users: ofStore.users };
   const ofProvider = { ...ofStore, functions: tokenFunctions(ofFunctions) };
   const login = once(async () => {
@@ -158,55 +227,7 @@ export async function startApp(
     const ofPages = [...oidc.pages, ...pages].map((each) => ({ ...each, isPage: true }));
     return webHandler([...own, ...ofPages], serveWeb);
   });
-  const proxies = trustedNetworks(config);
-  const { tell } = await watchForProxies(kernel);
-  const isProxy = trustedIn(proxies);
-  const listening: Listening = await listen({
-    host: config.host,
-    port: config.port,
-    isShared: siblings.number !== undefined,
-    tls: certificateOf(config),
-    maxConnections: connectionLimit(partOf(config, config.maxConnections)),
-    resolveOrigin: resolveOrigin(proxies, config.proxyHeaders, tell),
-    mayConnect: (address, open) => isProxy(address) || budgets.mayConnect(sourceOf(address), open),
-    logger,
-    ...dispatcher({
-      endpoints,
-      routes: restRoutes(endpoints),
-      probes: probes(readiness),
-      crossOrigin: crossOrigin(ports.instances, appReader(db)),
-      webEndpoints: oidc.direct,
-      serveWeb,
-      streamServices: publicServices,
-      streams,
-      web,
-    }),
-  });
-  const ownMetrics = await listenForMetrics(metrics, config, siblings.number !== undefined);
-  const executing = executor.start();
-  const jobs = startJobs(kernel, handlers, metrics);
-  const sweeper = sweepAll(kernel, deps);
-  const background = startBackground(kernel, deps);
-  const reserve = watchDisk(kernel, readiness);
-  watchForNewer(kernel, readiness);
-  readiness.set(true);
-  return {
-    port: listening.port,
-    metricsPort: ownMetrics.port,
-    endpoints,
-    async [Symbol.asyncDispose]() {
-      readiness.set(false);
-      if (!kernel.writes.isWritable()) reserve.giveUp();
-      // Who watches the health gets to hear of it before their stream ends; all others end with it.
-      setTimeout(() => stopping.abort(), lastWordMs);
-      await Promise.all([
-        listening.stop(config.shutdownTimeoutMs),
-        ...[jobs, sweeper, ownMetrics, ...background].map((each) => each[Symbol.asyncDispose]()),
-      ]);
-      // Calls that ended until now leave their records.
-      await Promise.all([executing, uses, refusals].map((each) => each[Symbol.asyncDispose]()));
-    },
-  };
+  return { oidc, web };
 }
 
 /** The one way out, and which addresses inside it may reach. */
@@ -243,96 +264,16 @@ const pathsOfUnary = (endpoints: readonly Endpoint[]): string[] =>
     .map(({ rule }) => rule.path)
     .sort();
 
-const startBackground = ({ modules, logger }: Kernel, deps: Deps): AsyncDisposable[] =>
+const startBackground = ({ modules, logger }: Kernel, deps: ServiceDeps): AsyncDisposable[] =>
   modules.flatMap(
     ({ background }) =>
       background?.(deps, (err) => logger.error({ err }, "work in the background failed")) ?? [],
   );
 
-type Made = {
-  allow: ReturnType<typeof egressAllowInForce>;
-  outside: ReturnType<typeof createEgressClient>;
-  budgets: ReturnType<typeof createBudgets>;
-  validator: ReturnType<typeof protovalidate>;
-  uses: ReturnType<typeof createCredentialUses>;
-  refusals: ReturnType<typeof createRefusals>;
-  /** The paths of the methods that are served. */
-  served: () => readonly string[];
-};
-
-/** What slices may use of the kernel. */
-function depsOf(
-  { config, db, events, logger, secrets, now, newId, featureDefaults }: Kernel,
-  { allow, outside, budgets, validator, uses, refusals, served }: Made,
-): Deps {
-  const organizations = organizationReader(db);
-  // What callers are told must be as new as what any replica has acknowledged.
-  const currentOrganizations = {
-    byId: current(db, organizations.byId),
-    byDomain: current(db, organizations.byDomain),
-  };
-  return {
-    noteUse: uses.note,
-    noteRefusal: refusals.note,
-    sessionMakers: sessionMakers({ db, secrets, now }),
-    tokensInName: tokensInName({ db }),
-    db,
-    events,
-    secrets,
-    tenancy: organizationTenancy(db, currentOrganizations),
-    organizations: currentOrganizations,
-    memberships: membershipReader(db),
-    newId,
-    version,
-    now,
-    limits: {
-      listDefault: config.listLimitDefault,
-      listMax: config.listLimitMax,
-      historyDefault: config.historyLimitDefault,
-      historyMax: config.historyLimitMax,
-      followers: { ofCaller: config.followersPerCaller, inAll: config.followers },
-    },
-    budgets,
-    proveDomain: createDomainProof(outside),
-    isBreached: createBreachScreen({
-      file: config.breachedPasswordsFile,
-      url: config.breachedPasswordsUrl,
-      ...{ outside, logger },
-    }),
-    egress: outside,
-    federation: createFederation({ egress: outside, now }),
-    features: featureReader(db, featureDefaults),
-    readMessage: messageReader(validator),
-    checkUrl: (url, field) => checkTargetUrl(url, allow, field),
-    registry: {
-      methods: served,
-      services: () => [...new Set(served().map((path) => path.slice(1, path.lastIndexOf("/"))))],
-    },
-  };
-}
-
-const budgetsOf = (config: Config, share: ShareBuckets) =>
-  createBudgets(
-    {
-      guesses: config.budgetGuesses,
-      messages: config.budgetMessages,
-      recipientMessages: config.budgetRecipientMessages,
-      senderMessages: config.budgetSenderMessages,
-      registrations: config.budgetRegistrations,
-      flows: config.budgetFlows,
-      unauthenticated: config.budgetUnauthenticated,
-      connections: partOf(config, config.budgetConnections),
-    },
-    share,
-  );
-
-/** The part of one process in what all that serve together may have; connections are handed to them in turn. */
-const partOf = (config: Config, all: number): number => Math.ceil(all / processCount(config));
-
 /** What the interceptors of calls ask. */
 function portsOf(
   { config, db, secrets, logger, now, masterKeys }: Kernel,
-  deps: Deps,
+  deps: ServiceDeps,
   parts: Pick<Ports, "organizations" | "validator" | "metrics" | "externalUrl" | "executions"> & {
     accessTokens: Ports["tokens"][number];
     share: ShareBuckets;

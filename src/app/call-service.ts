@@ -9,6 +9,7 @@ import { methodRule } from "../api/method-rule.ts";
 import { type Judge, requireValid } from "../api/validation.ts";
 import type { Scope } from "../authz/context.ts";
 import { noPermissions, type Permissions, permissionsFrom } from "../authz/permissions.ts";
+import { responseOf } from "../authz/response-cache.ts";
 import type { CallService, InnerCaller, ServiceBinding } from "../authz/service.ts";
 
 // Everything in an instance, and nothing beyond it.
@@ -46,10 +47,8 @@ export function createCallService(
     await checkOf(method)(request);
     const scope = scopeOf(method, caller, defaults, expectedBy(request));
     // The handler stands beside the descriptor that types it (authz/service.ts).
-    const answer = await handler(request as never, scope);
-    return create(method.output, answer as MessageInitShape<M["output"]>) as MessageShape<
-      M["output"]
-    >;
+    const answer = await (handler(request as never, scope) as Promise<object>);
+    return responseOf(method.output, answer).message as MessageShape<M["output"]>;
   };
 }
 

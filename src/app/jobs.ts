@@ -3,7 +3,7 @@ import { jobsHeldSince } from "../jobs/hold.ts";
 import { countJobs } from "../jobs/metrics.ts";
 import { startSweeper } from "../jobs/sweeper.ts";
 import { type JobFailure, startJobWorker } from "../jobs/worker.ts";
-import type { Deps } from "../projection/module.ts";
+import type { ServiceDeps } from "./deps.ts";
 import { instanceContentsJobs } from "../resources/instance/index.ts";
 import { organizationContentsJobs } from "../resources/org/index.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -14,7 +14,7 @@ export { holdJobs, jobsHeldSince, releaseJobs } from "../jobs/hold.ts";
 /** The handlers of all slices, and of what is done over all of them; a kind that has two stops the start. */
 export function jobHandlers(
   { modules, holdings }: Pick<Kernel, "modules" | "holdings">,
-  deps: Deps,
+  deps: ServiceDeps,
   more: JobHandlers = {},
 ): JobHandlers {
   const handlers: JobHandlers = {};
@@ -60,7 +60,7 @@ export function startJobs(
 }
 
 /** Begins to remove what has expired in all slices, until disposed. */
-export const sweepAll = ({ modules, logger }: Kernel, deps: Deps): AsyncDisposable =>
+export const sweepAll = ({ modules, logger }: Kernel, deps: ServiceDeps): AsyncDisposable =>
   startSweeper({
     sweeps: modules.flatMap(({ sweeps }) => sweeps?.(deps) ?? []),
     onError: (err) => logger.error({ err }, "what has expired cannot be removed"),

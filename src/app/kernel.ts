@@ -1,3 +1,4 @@
+import type { ServiceDeps } from "./deps.ts";
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { narrowModes } from "./file-modes.ts";
@@ -27,7 +28,7 @@ import { modules as allModules } from "./modules.ts";
 /** The open store with everything that reads and writes it; what commands and the server share. */
 export type Kernel = AsyncDisposable & {
   config: Config;
-  modules: Module[];
+  modules: Module<ServiceDeps>[];
   featureDefaults: FeatureDefaults;
   projectionTables: AnyTable[];
   schema: Schema;
@@ -49,7 +50,7 @@ export type Surroundings = {
   logger: Logger;
   now?: () => Date;
   /** Slices beside the service's own. */
-  moreModules?: Module[];
+  moreModules?: Module<ServiceDeps>[];
   /** The store can be trusted again only by another process: this one must end, as by a crash. */
   onBroken?: (error: unknown) => void;
   /** Refuses an SQLite store that another process has open, and lets none open it. */
@@ -100,7 +101,7 @@ function makeFolder(path: string): void {
 }
 
 /** The tables that these slices keep, and those of the jobs. */
-export const schemaOf = (modules: readonly Module[]): Schema => ({
+export const schemaOf = (modules: readonly Module<ServiceDeps>[]): Schema => ({
   state: [jobs, ...modules.flatMap((module) => module.state ?? [])],
   projections: modules.flatMap((module) => module.projections).flatMap(({ tables }) => tables),
 });
@@ -118,19 +119,10 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
     config.databaseUrl.kind === "sqlite" ? config.databaseUrl.file : undefined,
     logger,
   );
-  const featureDefaults: FeatureDefaults = {
-    multitenancy_resources_api: config.featureMultitenancyResourcesApi,
-    multitenancy_settings: config.featureMultitenancySettings,
-    oidc_token_exchange: config.featureOidcTokenExchange,
-  };
+  const featureDefaults = featureDefaultsOf(config);
   const modules = [...allModules(featureDefaults), ...moreModules];
-  const ofSlices = modules.flatMap((module) => module.projections);
   const schema = schemaOf(modules);
-  const { state, projections: projectionTables } = schema;
-  const holdings = holdingsOf([...projectionTables, ...state, secretRows, origins]);
-  const projected = new Set(projectionTables);
-  const ofInstances = holdings.map(({ table }) => table).filter((table) => projected.has(table));
-  const projections = [...ofSlices, forgetInstance(ofInstances)];
+  const { holdings, projections } = holdingsAndProjections(modules, schema);
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
   const { store: db, writes } = watchWrites(
@@ -172,7 +164,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       config,
       modules,
       featureDefaults,
-      projectionTables,
+      projectionTables: schema.projections,
       schema,
       holdings: [...holdings, { table: claims, column: "scope" }],
       db,
@@ -193,4 +185,22 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
     await db[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+const featureDefaultsOf = (config: Config): FeatureDefaults => ({
+  multitenancy_resources_api: config.featureMultitenancyResourcesApi,
+  multitenancy_settings: config.featureMultitenancySettings,
+  oidc_token_exchange: config.featureOidcTokenExchange,
+});
+
+/** What is kept of instances, by table; and the projections of all slices with the one that forgets an instance. */
+function holdingsAndProjections(
+  modules: readonly Module<ServiceDeps>[],
+  { state, projections: tables }: Schema,
+) {
+  const holdings = holdingsOf([...tables, ...state, secretRows, origins]);
+  const projected = new Set(tables);
+  const ofInstances = holdings.map(({ table }) => table).filter((table) => projected.has(table));
+  const ofSlices = modules.flatMap((module) => module.projections);
+  return { holdings, projections: [...ofSlices, forgetInstance(ofInstances)] };
 }

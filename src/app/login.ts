@@ -2,7 +2,7 @@ import { whenKnown } from "../awaitable.ts";
 import type { CallForPerson, CallService } from "../authz/service.ts";
 import { accountRoutes } from "../account/index.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
-import type { Deps } from "../projection/module.ts";
+import type { ServiceDeps } from "./deps.ts";
 import { appReader } from "../resources/app/index.ts";
 import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/branding/index.ts";
@@ -20,7 +20,7 @@ export { pathOfNotice, recoverPath } from "../login/index.ts";
 
 /** The login, over the slices of the service. */
 export function openLogin(
-  deps: Deps,
+  deps: ServiceDeps,
   parts: {
     call: CallService;
     callForPerson: CallForPerson;

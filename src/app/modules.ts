@@ -3,6 +3,7 @@ import { loginModule } from "../login/module.ts";
 import { passkeyPage } from "../login/path-of-notice.ts";
 import { managementModule } from "../management/index.ts";
 import type { Module } from "../projection/module.ts";
+import type { ServiceDeps } from "./deps.ts";
 import { on } from "../projection/projection.ts";
 import { endKept, formerTokens, oidcModule, signedInApps, tokenUse } from "../oidc/store/index.ts";
 import { actionModule } from "../resources/action/index.ts";
@@ -39,7 +40,7 @@ import { textSettingsModule } from "../settings/text/index.ts";
  * Every slice of the service, those that others stand on first; a new one is one line here. What a slice asks of one above it
  * is handed in.
  */
-export const modules = (features: FeatureDefaults): Module[] => [
+export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   {
     events: [],
     projections: [settingsTables(on(organizationEvents, { "org.removed": forgetSettings }))],

@@ -7,7 +7,7 @@ import {
   type Message,
   type Notices,
 } from "../notify/index.ts";
-import type { Deps } from "../projection/module.ts";
+import type { ServiceDeps } from "./deps.ts";
 import { primaryDomainReader } from "../resources/instance/index.ts";
 import { smsProviderOf } from "../resources/sms/index.ts";
 import { mailProviderOf } from "../resources/smtp/index.ts";
@@ -34,7 +34,7 @@ export function developmentMailOf(now: () => Date, siblings: Siblings): Developm
 
 /** What tells users, over the slices of the service. */
 export function openNotices(
-  deps: Deps,
+  deps: ServiceDeps,
   parts: {
     outside: EgressClient;
     externalUrl: URL;

@@ -2,10 +2,10 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { readMessage } from "../api/transcode/json.ts";
 import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { type Judge, requireValid } from "../api/validation.ts";
-import type { ReadMessage } from "../projection/module.ts";
+import type { ImportPorts } from "../management/index.ts";
 
 /** Lets slices read what does not come as a request of its own, by the same reader and the same rules. */
-export function messageReader(judge: Judge): ReadMessage {
+export function messageReader(judge: Judge): ImportPorts["readMessage"] {
   const checks = new Map<DescMessage, ReturnType<typeof requireValid>>();
   return async (type, json) => {
     const message = readMessage(type, parseStrictJson(json), { ignoreUnknownFields: true });

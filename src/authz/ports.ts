@@ -131,3 +131,11 @@ export interface TokensInName {
   /** Ends what was issued to a machine user itself. */
   endOfMachine(tx: Transaction, at: { instanceId: string; userId: string }): Promise<void>;
 }
+
+/** The methods that the running process serves: execution conditions are checked against them. */
+export type Registry = {
+  /** `/<package>.<Service>/<Method>`, sorted. */
+  methods(): readonly string[];
+  /** `<package>.<Service>`, sorted. */
+  services(): readonly string[];
+};

@@ -9,6 +9,7 @@ import type { Awaitable } from "../awaitable.ts";
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Presence } from "../eventstore/presence.ts";
 import type { Caller, Scope } from "./context.ts";
+import type { CachedResponse } from "./response-cache.ts";
 import type { Held } from "./holds.ts";
 import type { StepUpNeed } from "./step-up.ts";
 
@@ -21,8 +22,9 @@ export type Handlers<S extends DescService> = {
 };
 
 type Answer<M extends DescMethod> = M["methodKind"] extends "server_streaming"
-  ? AsyncIterable<MessageInitShape<M["output"]>>
-  : Promise<MessageInitShape<M["output"]>>;
+  ? AsyncIterable<Answered<MessageInitShape<M["output"]>>>
+  : Promise<Answered<MessageInitShape<M["output"]>>>;
+type Answered<I extends object> = I | CachedResponse<I>;
 
 /**
  * Checks of single objects, for methods whose permission may be held on something below the instance: throws the

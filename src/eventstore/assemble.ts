@@ -3,7 +3,7 @@ import type { SealingKey } from "../crypto/secrets.ts";
 import type { ClaimChange, StoredEvent } from "../storage/database.ts";
 import { PendingSequence, type RowChange } from "../storage/row-change.ts";
 import { claimChange } from "./attempts.ts";
-import type { NewEvent, OwnerRef, Recorded } from "./event.ts";
+import type { ClaimStatement, NewEvent, OwnerRef, Recorded } from "./event.ts";
 import type { Loaded } from "./eventstore.ts";
 import type { UnitOrigin } from "./origins.ts";
 import type { Presence } from "./presence.ts";
@@ -30,17 +30,19 @@ export type Assembled = {
   origin: UnitOrigin | undefined;
 };
 
+type Unit = {
+  at: WriteContext;
+  createdAt: Date;
+  transaction: Transaction;
+  recognised: Recognised | undefined;
+  recordings: Iterable<Recording>;
+  /** Told where in the unit each object's events stand; the last time counts. */
+  onLast: (loaded: Loaded<unknown>, index: number, owner: OwnerRef) => void;
+};
+
 export async function assemble(
   parts: Pick<Parts, "codec" | "catalog" | "origins">,
-  unit: {
-    at: WriteContext;
-    createdAt: Date;
-    transaction: Transaction;
-    recognised: Recognised | undefined;
-    recordings: Iterable<Recording>;
-    /** Told where in the unit each object's events stand; the last time counts. */
-    onLast: (loaded: Loaded<unknown>, index: number, owner: OwnerRef) => void;
-  },
+  unit: Unit,
 ): Promise<Assembled> {
   const { at, createdAt } = unit;
   const stored: StoredEvent[] = [];
@@ -88,9 +90,8 @@ export async function assemble(
       for (const statement of rules.claims?.(event.payload) ?? []) {
         const isFirst = loaded.version === 0n && !seenKinds.has(statement.kind);
         seenKinds.add(statement.kind);
-        const first =
-          isFirst && statement.op === "hold" ? { ...statement, op: "add" as const } : statement;
-        claims.push(claimChange(first, at.instanceId, aggregateType, loaded.id));
+        const stated = isFirst ? asFirst(statement) : statement;
+        claims.push(claimChange(stated, at.instanceId, aggregateType, loaded.id));
       }
       const recorded: Recorded = {
         type,
@@ -122,6 +123,10 @@ export async function assemble(
   for (const event of stored) event.originId = origin.id;
   return { stored, claims, rows, origin };
 }
+
+/** What an object holds nothing of yet is new to it: it has nothing to let go of. */
+const asFirst = (statement: ClaimStatement): ClaimStatement =>
+  statement.op === "hold" ? { ...statement, op: "add" } : statement;
 
 /** Who was there, as far as it turned out: of a browser of the hosted login, whom the service writes for. */
 function presenceIn(

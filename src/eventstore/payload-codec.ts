@@ -37,31 +37,7 @@ export type PayloadCodec = {
 };
 
 export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): PayloadCodec {
-  const rules = new Map<string, AnyPayload>();
-  // Events of users themselves, sealed with the key that the first of them makes.
-  const ofUsers = new Set<string>();
-  for (const set of all) {
-    const { aggregateType } = set[definition];
-    for (const [type, rule] of set[definition].rules) {
-      if (rules.has(type)) throw new Error(`event ${type} is defined twice`);
-      rules.set(type, rule);
-      if (aggregateType === userType && rule.subject === undefined) ofUsers.add(type);
-    }
-  }
-  const encryptionContextOf = (
-    instance: string,
-    { type: ownerType, id: ownerId }: Subject,
-    type: string,
-  ) => ({
-    instance,
-    ownerType,
-    ownerId,
-    kind: `event:${type}`,
-  });
-  const subjectOf = ({ subject }: AnyPayload, payload: unknown, aggregateId: string): Subject => {
-    const named = subject?.(payload, aggregateId) ?? aggregateId;
-    return typeof named === "string" ? { type: userType, id: named } : named;
-  };
+  const { rules, ofUsers } = rulesOf(all);
 
   const ruleOf = (type: string): AnyPayload => {
     const rule = rules.get(type);
@@ -135,3 +111,34 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
     },
   };
 }
+
+/** The rules of all events by their type, and which events are those of users themselves: the first of them makes their key. */
+function rulesOf(all: AnyEvents[]) {
+  const rules = new Map<string, AnyPayload>();
+  const ofUsers = new Set<string>();
+  for (const set of all) {
+    const { aggregateType } = set[definition];
+    for (const [type, rule] of set[definition].rules) {
+      if (rules.has(type)) throw new Error(`event ${type} is defined twice`);
+      rules.set(type, rule);
+      if (aggregateType === userType && rule.subject === undefined) ofUsers.add(type);
+    }
+  }
+  return { rules, ofUsers };
+}
+
+const encryptionContextOf = (
+  instance: string,
+  { type: ownerType, id: ownerId }: Subject,
+  type: string,
+) => ({
+  instance,
+  ownerType,
+  ownerId,
+  kind: `event:${type}`,
+});
+
+const subjectOf = ({ subject }: AnyPayload, payload: unknown, aggregateId: string): Subject => {
+  const named = subject?.(payload, aggregateId) ?? aggregateId;
+  return typeof named === "string" ? { type: userType, id: named } : named;
+};

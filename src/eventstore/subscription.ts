@@ -18,6 +18,15 @@ export type Consumer = (events: LoggedEvent[], instanceId: string) => Promise<Ro
 /** Where a consumer begins to care; undefined while nothing in the instance concerns it. */
 export type From = (instanceId: string) => Awaitable<bigint | undefined>;
 
+type Followed = {
+  db: MigratableDatabase;
+  events: EventStore;
+  name: string;
+  from?: From;
+  consume: Consumer;
+  onError: (error: unknown, instanceId: string) => void;
+};
+
 /** How far the log was read, and what the stored cursor says of it; undefined where there is none. */
 type Position = { reached: bigint; stored: bigint | undefined };
 
@@ -30,37 +39,20 @@ type Position = { reached: bigint; stored: bigint | undefined };
  * nothing, and the cursor is written where there is something to write with it, or many events lie behind it.
  * A batch that fails is handed over again, after pauses that double up to a minute; other instances go on meanwhile.
  */
-export function subscribe(parts: {
-  db: MigratableDatabase;
-  events: EventStore;
-  name: string;
-  from?: From;
-  consume: Consumer;
-  onError: (error: unknown, instanceId: string) => void;
-}): AsyncDisposable {
-  const { db, events, name } = parts;
+export function subscribe(parts: Followed): AsyncDisposable {
+  const { db, events } = parts;
   const running = new Map<string, Promise<void>>();
   const again = new Set<string>();
   const failures = new Map<string, { count: number; until: number }>();
   const positions = new Map<string, Position>();
   let stopped = false;
 
-  async function positionOf(instanceId: string): Promise<Position> {
-    const known = positions.get(instanceId);
-    if (known !== undefined) return known;
-    const t = db.table(cursors);
-    const [row] = await db.read
-      .select({ position: t.position })
-      .from(t)
-      .where(and(eq(t.name, name), eq(t.instanceId, instanceId)));
-    return { reached: row?.position ?? 0n, stored: row?.position };
-  }
-
   async function drain(instanceId: string): Promise<void> {
     while (!stopped) {
       const from = parts.from === undefined ? 0n : await parts.from(instanceId);
       if (from === undefined) return;
-      const { reached, stored } = await positionOf(instanceId);
+      const { reached, stored } =
+        positions.get(instanceId) ?? (await storedPosition(parts, instanceId));
       const after = from > reached ? from : reached;
       const batch = await events.read({ instanceId, after, limit: batchSize });
       const last = batch.at(-1);
@@ -74,38 +66,13 @@ export function subscribe(parts: {
         parts.from === undefined ||
         changes.length > 0 ||
         next - (stored ?? 0n) >= BigInt(batchSize);
-      if (isWritten && !(await move(instanceId, stored, next, changes))) {
+      if (isWritten && !(await move(parts, instanceId, stored, next, changes))) {
         positions.delete(instanceId);
         continue;
       }
       positions.set(instanceId, { reached: next, stored: isWritten ? next : stored });
       // That was all: a commit meanwhile, here or elsewhere, wakes anew.
       if (batch.length < batchSize) return;
-    }
-  }
-
-  /** Moves the stored cursor; false when another process has done so. */
-  async function move(
-    instanceId: string,
-    stored: bigint | undefined,
-    position: bigint,
-    more: RowChange[],
-  ): Promise<boolean> {
-    const row = { name, instanceId };
-    const expect: Expectation[] =
-      stored === undefined
-        ? []
-        : [{ kind: "rows", table: cursors, where: { ...row, position: stored }, count: 1 }];
-    const change =
-      stored === undefined
-        ? insertRow(cursors, { ...row, position })
-        : updateRows(cursors, row, { position });
-    try {
-      await db.commit({ instanceId, expect, claims: [], events: [], changes: [change, ...more] });
-      return true;
-    } catch (error) {
-      if (error instanceof Conflict) return false;
-      throw error;
     }
   }
 
@@ -148,4 +115,40 @@ export function subscribe(parts: {
       await Promise.allSettled(running.values());
     },
   };
+}
+
+/** Moves the stored cursor; false when another process has done so. */
+async function move(
+  { db, name }: Followed,
+  instanceId: string,
+  stored: bigint | undefined,
+  position: bigint,
+  more: RowChange[],
+): Promise<boolean> {
+  const row = { name, instanceId };
+  const expect: Expectation[] =
+    stored === undefined
+      ? []
+      : [{ kind: "rows", table: cursors, where: { ...row, position: stored }, count: 1 }];
+  const change =
+    stored === undefined
+      ? insertRow(cursors, { ...row, position })
+      : updateRows(cursors, row, { position });
+  try {
+    await db.commit({ instanceId, expect, claims: [], events: [], changes: [change, ...more] });
+    return true;
+  } catch (error) {
+    if (error instanceof Conflict) return false;
+    throw error;
+  }
+}
+
+/** How far the stored cursor is. */
+async function storedPosition({ db, name }: Followed, instanceId: string): Promise<Position> {
+  const t = db.table(cursors);
+  const [row] = await db.read
+    .select({ position: t.position })
+    .from(t)
+    .where(and(eq(t.name, name), eq(t.instanceId, instanceId)));
+  return { reached: row?.position ?? 0n, stored: row?.position };
 }

@@ -6,7 +6,12 @@ import type { EgressClient } from "../egress/client.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Deps } from "../projection/module.ts";
 import { appReader } from "../resources/app/index.ts";
-import { cachedActions, signingKeyReader, targetReader } from "../resources/action/index.ts";
+import {
+  type ActionPorts,
+  cachedActions,
+  signingKeyReader,
+  targetReader,
+} from "../resources/action/index.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
 import { current } from "../storage/read-cache.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -44,19 +49,18 @@ export type Executor = {
   start(): AsyncDisposable;
 };
 
-export function createExecutor(
-  deps: Deps,
-  parts: {
-    db: MigratableDatabase;
-    outside: EgressClient;
-    logger: Logger;
-    memberships: MembershipReader;
-    /** The methods that the process serves. */
-    methodOf: MethodOf;
-    /** Reads JSON of which every reader makes the same, or refuses it. */
-    parseJson: (bytes: Uint8Array) => JsonValue;
-  },
-): Executor {
+type Parts = {
+  db: MigratableDatabase;
+  outside: EgressClient;
+  logger: Logger;
+  memberships: MembershipReader;
+  /** The methods that the process serves. */
+  methodOf: MethodOf;
+  /** Reads JSON of which every reader makes the same, or refuses it. */
+  parseJson: (bytes: Uint8Array) => JsonValue;
+};
+
+export function createExecutor(deps: Deps & ActionPorts, parts: Parts): Executor {
   const { events, secrets, newId, now } = deps;
   const { db, logger, methodOf } = parts;
   const planOf = cachedActions(db, compilePlan);
@@ -75,20 +79,7 @@ export function createExecutor(
     now,
   });
 
-  function report(called: TargetCalled): void {
-    meter.count(called);
-    const { outcome, cause, ...ids } = called;
-    const line = {
-      ...ids,
-      cause: cause.type,
-      on: cause.value,
-      status: outcome.status,
-      ms: Math.round(outcome.durationMs * 1000) / 1000,
-    };
-    if (outcome.ok) logger.info(line, "target called");
-    else logger.warn({ ...line, failure: outcome.failure }, "target failed");
-  }
-
+  const report = reporter(logger, meter);
   const runTargets = createRunTargets({
     callTarget,
     newId,
@@ -126,23 +117,7 @@ export function createExecutor(
       ...{ events, secrets, newId, now },
       ...{ targetOf, methodOf, callTarget, circuits, report },
     }),
-    measure(metrics) {
-      metrics.counter(
-        "idsvc_target_calls_total",
-        "Calls of targets, by cause (request, response, event, function, test) and outcome.",
-        meter.calls,
-      );
-      metrics.histogram(
-        "idsvc_target_call_duration_seconds",
-        "Time of a call of a target, waiting for a place included.",
-        meter.times,
-      );
-      metrics.gauge(
-        "idsvc_target_circuits_open",
-        "Targets that this process does not call now, because they failed too often.",
-        () => [{ labels: {}, value: circuits.limits().size }],
-      );
-    },
+    measure: (metrics) => measure(metrics, meter, () => circuits.limits().size),
     start() {
       const following = followEvents({
         ...{ db, events, planOf, newId, now },
@@ -162,3 +137,42 @@ export function createExecutor(
     },
   };
 }
+
+function measure(
+  metrics: Metrics,
+  { calls, times }: ReturnType<typeof createMeter>,
+  openCircuits: () => number,
+): void {
+  metrics.counter(
+    "idsvc_target_calls_total",
+    "Calls of targets, by cause (request, response, event, function, test) and outcome.",
+    calls,
+  );
+  metrics.histogram(
+    "idsvc_target_call_duration_seconds",
+    "Time of a call of a target, waiting for a place included.",
+    times,
+  );
+  metrics.gauge(
+    "idsvc_target_circuits_open",
+    "Targets that this process does not call now, because they failed too often.",
+    () => [{ labels: {}, value: openCircuits() }],
+  );
+}
+
+/** Tells of each call in the log, and counts it. */
+const reporter =
+  (logger: Logger, meter: ReturnType<typeof createMeter>) =>
+  (called: TargetCalled): void => {
+    meter.count(called);
+    const { outcome, cause, ...ids } = called;
+    const line = {
+      ...ids,
+      cause: cause.type,
+      on: cause.value,
+      status: outcome.status,
+      ms: Math.round(outcome.durationMs * 1000) / 1000,
+    };
+    if (outcome.ok) logger.info(line, "target called");
+    else logger.warn({ ...line, failure: outcome.failure }, "target failed");
+  };

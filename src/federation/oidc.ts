@@ -93,22 +93,8 @@ export function oidcConnector(
           idTokenExpected: true,
         });
         const idToken = tokens.id_token ?? "";
-        const claims = await proveToken(parts, idToken, {
-          keysUrl: opened.serverMetadata().jwks_uri ?? "",
-          issuer,
-          audience: clientId,
-        });
-        if (claims["azp"] !== undefined && claims["azp"] !== clientId) {
-          throw answerInvalid("its token is for another client (azp)");
-        }
-        const id = textOf(claims.sub);
-        if (id === undefined) throw answerInvalid("its token names nobody");
-        const authTime = timeOf(claims["auth_time"]);
-        if (begunAt !== undefined && authTime !== undefined) {
-          if (authTime.getTime() < Number(begunAt) - clockSkewMs) {
-            throw answerInvalid("the user did not prove who they are anew, as was asked");
-          }
-        }
+        const keysUrl = opened.serverMetadata().jwks_uri ?? "";
+        const { id, claims, authTime } = await proven(parts, config, { idToken, keysUrl, begunAt });
         const accessToken = tokens.access_token;
         const hasUserinfo = opened.serverMetadata().userinfo_endpoint !== undefined;
         const more =
@@ -124,6 +110,27 @@ export function oidcConnector(
       });
     },
   };
+}
+
+/** Whom an ID token names, once it is known to be the issuer's and for this client. @throws IDP_ANSWER_INVALID */
+async function proven(
+  parts: Parts,
+  { issuer, clientId }: OidcConfig,
+  { idToken, keysUrl, begunAt }: { idToken: string; keysUrl: string; begunAt: string | undefined },
+) {
+  const claims = await proveToken(parts, idToken, { keysUrl, issuer, audience: clientId });
+  if (claims["azp"] !== undefined && claims["azp"] !== clientId) {
+    throw answerInvalid("its token is for another client (azp)");
+  }
+  const id = textOf(claims.sub);
+  if (id === undefined) throw answerInvalid("its token names nobody");
+  const authTime = timeOf(claims["auth_time"]);
+  if (begunAt !== undefined && authTime !== undefined) {
+    if (authTime.getTime() < Number(begunAt) - clockSkewMs) {
+      throw answerInvalid("the user did not prove who they are anew, as was asked");
+    }
+  }
+  return { id, claims, authTime };
 }
 
 const otherIssuer = (found: unknown, issuer: string) => {

@@ -130,13 +130,45 @@ type LaneParts = WorkerParts & {
   isHeld: () => boolean;
 };
 
+/** How many jobs of each group are at work, and how many more of it may be begun now. */
+function groupsOf(rule: LaneRule | undefined) {
+  const inGroup = new Map<string, number>();
+
+  function count(group: string, by: number): void {
+    if (rule === undefined) return;
+    const now = (inGroup.get(group) ?? 0) + by;
+    if (now === 0) inGroup.delete(group);
+    else inGroup.set(group, now);
+  }
+
+  /** How many more of each group may be begun now. */
+  function room() {
+    if (rule === undefined) return { full: () => [], take: () => true };
+    const limits = rule.limits();
+    const taken = new Map(inGroup);
+    const left = (group: string) =>
+      Math.min(limits.get(group) ?? rule.perGroup, rule.perGroup) - (taken.get(group) ?? 0);
+    return {
+      full: () =>
+        [...new Set([...limits.keys(), ...taken.keys()])].filter((each) => left(each) <= 0),
+      take(group: string): boolean {
+        if (left(group) <= 0) return false;
+        taken.set(group, (taken.get(group) ?? 0) + 1);
+        return true;
+      },
+    };
+  }
+
+  return { count, room };
+}
+
 function createLane(parts: LaneParts) {
   const { db, kind } = parts;
   const rule = parts.handler.lane;
   const pace = paceOf(parts.pace, rule);
   const parallel = rule?.parallel ?? pace.parallel;
   const running = new Map<string, Promise<void>>();
-  const inGroup = new Map<string, number>();
+  const groups = groupsOf(rule);
   const dueJobs = dueJobsReader(db);
   const dependencies = [{ table: jobs, part: kind }];
   const versions = new Map<string, number>();
@@ -177,56 +209,17 @@ function createLane(parts: LaneParts) {
     for (let page = 0; page < pagesAWalk; page++) {
       const vacant = parallel - running.size;
       if (stopped || parts.isHeld() || vacant === 0) return;
-      const room = roomOfGroups();
+      const room = groups.room();
       const asked = { kind, now: parts.now(), limit: pageSize };
       const seen = await dueJobs(asked, position, room.full().slice(0, mostGroupsLeftOut));
-      const ended = await endedHolders(seen, asked.now);
-      const ready = seen
-        // A job whose lease ran out here while the process stood still is at work all the same.
-        .filter(
-          ({ job, hasTurn, isFree }) =>
-            hasTurn && (isFree || ended.has(job.leaseHolder)) && !running.has(nameOf(job)),
-        )
-        .map(({ job }) => job)
-        .filter((job) => room.take(groupOf(job)));
+      const ended = await endedHolders(parts, seen, asked.now);
+      const ready = readyAmong(seen, ended, running).filter((job) => room.take(groupOf(job)));
       await Promise.all(ready.slice(0, vacant).map(begin));
       // With more ready than vacant slots, the same page is looked at again.
       if (ready.length > vacant) return;
       position = seen.length < pageSize ? undefined : seen.at(-1)?.job;
       if (position === undefined) return;
     }
-  }
-
-  /** Those who hold jobs among these and have ended, whose leases need not be waited for. */
-  async function endedHolders(seen: readonly DueJob[], now: Date): Promise<ReadonlySet<string>> {
-    const holders = seen.flatMap(({ job }) => (job.leaseUntil > now ? [job.leaseHolder] : []));
-    const others = [...new Set(holders)].filter((holder) => holder !== parts.holder);
-    return new Set(others.length === 0 ? [] : await db.endedOf(others));
-  }
-
-  /** How many more of each group may be begun now. */
-  function roomOfGroups() {
-    if (rule === undefined) return { full: () => [], take: () => true };
-    const limits = rule.limits();
-    const taken = new Map(inGroup);
-    const left = (group: string) =>
-      Math.min(limits.get(group) ?? rule.perGroup, rule.perGroup) - (taken.get(group) ?? 0);
-    return {
-      full: () =>
-        [...new Set([...limits.keys(), ...taken.keys()])].filter((each) => left(each) <= 0),
-      take(group: string): boolean {
-        if (left(group) <= 0) return false;
-        taken.set(group, (taken.get(group) ?? 0) + 1);
-        return true;
-      },
-    };
-  }
-
-  function count(group: string, by: number): void {
-    if (rule === undefined) return;
-    const now = (inGroup.get(group) ?? 0) + by;
-    if (now === 0) inGroup.delete(group);
-    else inGroup.set(group, now);
   }
 
   async function begin(found: JobRow): Promise<void> {
@@ -236,12 +229,12 @@ function createLane(parts: LaneParts) {
     const job = await claim(db, found, by);
     if (job === undefined) return;
     const group = groupOf(job);
-    count(group, 1);
+    groups.count(group, 1);
     const run = work({ ...parts, pace }, job)
       .catch((error: unknown) => parts.onFailure({ error, job }))
       .finally(() => {
         running.delete(nameOf(job));
-        count(group, -1);
+        groups.count(group, -1);
         wake();
       });
     running.set(nameOf(job), run);
@@ -256,6 +249,31 @@ function createLane(parts: LaneParts) {
       await Promise.all(running.values());
     },
   };
+}
+
+/** The jobs among these that may be begun: those whose turn it is and that nobody works on. */
+const readyAmong = (
+  seen: readonly DueJob[],
+  ended: ReadonlySet<string>,
+  running: ReadonlyMap<string, unknown>,
+): JobRow[] =>
+  seen
+    // A job whose lease ran out here while the process stood still is at work all the same.
+    .filter(
+      ({ job, hasTurn, isFree }) =>
+        hasTurn && (isFree || ended.has(job.leaseHolder)) && !running.has(nameOf(job)),
+    )
+    .map(({ job }) => job);
+
+/** Those who hold jobs among these and have ended, whose leases need not be waited for. */
+async function endedHolders(
+  { db, holder: own }: LaneParts,
+  seen: readonly DueJob[],
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const holders = seen.flatMap(({ job }) => (job.leaseUntil > now ? [job.leaseHolder] : []));
+  const others = [...new Set(holders)].filter((holder) => holder !== own);
+  return new Set(others.length === 0 ? [] : await db.endedOf(others));
 }
 
 function paceOf(pace: Pace, rule: LaneRule | undefined): Pace {

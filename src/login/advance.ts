@@ -73,76 +73,29 @@ export const beginningOf = ({ request, begin }: FlowData): Missing => {
 };
 
 export function createAdvance(parts: Parts): Advance {
-  const { users, sessions, trustedBrowsers, now } = parts;
+  const { sessions, trustedBrowsers } = parts;
 
   const sessionOf: Advance["sessionOf"] = async ({ hasFlow, flow, at }) => {
     const id = hasFlow ? flow.data.sessionId : undefined;
     return id === undefined ? undefined : sessions.find(at.instanceId, id);
   };
 
-  async function progressFor(
-    context: PageContext,
-    session: LoginSession | undefined,
-  ): Promise<Progress> {
-    const { at, flow, tenant } = context;
-    const policy = await (session === undefined
-      ? parts.policyOf({ instanceId: at.instanceId, organizationId: tenant.organizationId })
-      : parts.demandOf(at.instanceId, session.user));
-    return {
-      policy,
-      proofs: session?.proofs,
-      factors:
-        session === undefined
-          ? []
-          : await users.factors(at.instanceId, session.user.id, policy.secondFactors),
-      freshSince: flow.data.freshSince,
-      now: now(),
-    };
-  }
-
   async function stepWith(context: PageContext, session: LoginSession | undefined) {
     const { data } = context.flow;
     const isConsentDue = await asksConsent(parts, context.at.instanceId, session, data.request);
-    const due = await dueFor(context, session);
-    const isEmailDue = await asksEmail(context, session);
+    const due = await dueFor(parts, context, session);
+    const isEmailDue = await asksEmail(parts, context, session);
     const facts = { isConsentDue, isEmailDue, begin: beginningOf(data), due };
-    return { step: nextStep(data, await progressFor(context, session), facts), due };
+    return { step: nextStep(data, await progressFor(parts, context, session), facts), due };
   }
 
   /** The next step. Where it is the second factor, and the user trusts this browser, it is the one after that. */
   async function stepOrSpared(context: PageContext, session: LoginSession | undefined) {
     const found = await stepWith(context, session);
     if (session === undefined || found.step !== "mfa") return found;
-    const progress = await progressFor(context, session);
+    const progress = await progressFor(parts, context, session);
     const isSpared = await spareIfTrusted(trustedBrowsers, context, session, progress);
     return isSpared ? stepWith(context, await sessionOf(context)) : found;
-  }
-
-  async function dueFor(
-    { at, flow }: PageContext,
-    session: LoginSession | undefined,
-  ): Promise<Strength | undefined> {
-    const { request, stepUp, freshSince, isWithoutPasskey } = flow.data;
-    const asked = stepUp === undefined ? request?.acr : { values: [acrOf(stepUp.strength)] };
-    if (session === undefined || asked === undefined) return undefined;
-    const policy = await parts.demandOf(at.instanceId, session.user);
-    const available = await users.strengths(at.instanceId, session.user.id, policy);
-    const due = dueLevel(asked, session, available, stepUp?.since ?? freshSince);
-    return due === "passkey" && isWithoutPasskey === true ? undefined : due;
-  }
-
-  /** Once a log-in: whoever is let in by what they have proven before is not asked. */
-  async function asksEmail(
-    { at, flow }: PageContext,
-    session: LoginSession | undefined,
-  ): Promise<boolean> {
-    const { emailAsked, stepUp } = flow.data;
-    if (session === undefined || emailAsked === "over" || stepUp !== undefined) return false;
-    const provenAt = firstFactorAt(session.proofs)?.getTime() ?? 0;
-    if (provenAt < flow.createdAt.getTime()) return false;
-    const { allowUsernamePassword } = await parts.demandOf(at.instanceId, session.user);
-    if (!allowUsernamePassword) return false;
-    return (await users.unprovenEmail(at.instanceId, session.user.id)) !== undefined;
   }
 
   async function next(context: PageContext, notice?: NoticeCode): Promise<LoginAnswer> {
@@ -158,41 +111,17 @@ export function createAdvance(parts: Parts): Advance {
     const idp = due === "password" ? undefined : providerFor(context, step, session);
     if (idp !== undefined) return context.go(paths.provider, { idp });
     return step === "done" && session !== undefined
-      ? finish(context, session)
+      ? finish(parts, context, session)
       : context.go(
           pathOf[step === "done" ? "loginName" : step],
           notice === undefined ? {} : { notice },
         );
   }
 
-  /** The session counts for the browser from now on, under a new cookie. */
-  const keep = ({ agent, renew }: PageContext, { id }: LoginSession) =>
-    renew([...agent.sessionIds.filter((other) => other !== id), id]);
-
-  async function finish(context: PageContext, session: LoginSession): Promise<LoginAnswer> {
-    const { flow } = context;
-    await parts.functions.authenticated(context.at, session.user);
-    await parts.linkAccount(context, session);
-    await keep(context, session);
-    const by = { ...writing(context, session.user.id), browser: context.agent.id };
-    await parts.knownBrowsers.remember(by, session.user.id);
-    const { request, device } = flow.data;
-    await context.persisted();
-    const saved = await context.save({ ...context.flow.data, outcome: "done" });
-    if (request !== undefined) return leave(context.go(""), callbackOf(saved.id));
-    if (device !== undefined) return context.go(paths.deviceConfirm);
-    const { returnTo } = flow.data;
-    if (returnTo !== undefined) return leave(context.go(""), returnTo);
-    const { organizationId } = session.user;
-    const tenant = { instanceId: context.at.instanceId, organizationId };
-    const { defaultRedirectUri } = await parts.policyOf(tenant);
-    return leave(context.go(""), defaultRedirectUri || paths.account);
-  }
-
   return {
     sessionOf,
-    progressOf: async (context) => progressFor(context, await sessionOf(context)),
-    dueOf: async (context) => dueFor(context, await sessionOf(context)),
+    progressOf: async (context) => progressFor(parts, context, await sessionOf(context)),
+    dueOf: async (context) => dueFor(parts, context, await sessionOf(context)),
     stepOf: async (context) => (await stepWith(context, await sessionOf(context))).step,
     next,
     async deny(context, session) {
@@ -201,6 +130,84 @@ export function createAdvance(parts: Parts): Advance {
       return leave(context.go(""), callbackOf(id));
     },
   };
+}
+
+/** The session counts for the browser from now on, under a new cookie. */
+const keep = ({ agent, renew }: PageContext, { id }: LoginSession) =>
+  renew([...agent.sessionIds.filter((other) => other !== id), id]);
+
+async function progressFor(
+  parts: Parts,
+  context: PageContext,
+  session: LoginSession | undefined,
+): Promise<Progress> {
+  const { at, flow, tenant } = context;
+  const policy = await (session === undefined
+    ? parts.policyOf({ instanceId: at.instanceId, organizationId: tenant.organizationId })
+    : parts.demandOf(at.instanceId, session.user));
+  return {
+    policy,
+    proofs: session?.proofs,
+    factors:
+      session === undefined
+        ? []
+        : await parts.users.factors(at.instanceId, session.user.id, policy.secondFactors),
+    freshSince: flow.data.freshSince,
+    now: parts.now(),
+  };
+}
+
+async function dueFor(
+  { demandOf, users }: Parts,
+  { at, flow }: PageContext,
+  session: LoginSession | undefined,
+): Promise<Strength | undefined> {
+  const { request, stepUp, freshSince, isWithoutPasskey } = flow.data;
+  const asked = stepUp === undefined ? request?.acr : { values: [acrOf(stepUp.strength)] };
+  if (session === undefined || asked === undefined) return undefined;
+  const policy = await demandOf(at.instanceId, session.user);
+  const available = await users.strengths(at.instanceId, session.user.id, policy);
+  const due = dueLevel(asked, session, available, stepUp?.since ?? freshSince);
+  return due === "passkey" && isWithoutPasskey === true ? undefined : due;
+}
+
+/** Once a log-in: whoever is let in by what they have proven before is not asked. */
+async function asksEmail(
+  { demandOf, users }: Parts,
+  { at, flow }: PageContext,
+  session: LoginSession | undefined,
+): Promise<boolean> {
+  const { emailAsked, stepUp } = flow.data;
+  if (session === undefined || emailAsked === "over" || stepUp !== undefined) return false;
+  const provenAt = firstFactorAt(session.proofs)?.getTime() ?? 0;
+  if (provenAt < flow.createdAt.getTime()) return false;
+  const { allowUsernamePassword } = await demandOf(at.instanceId, session.user);
+  if (!allowUsernamePassword) return false;
+  return (await users.unprovenEmail(at.instanceId, session.user.id)) !== undefined;
+}
+
+async function finish(
+  parts: Parts,
+  context: PageContext,
+  session: LoginSession,
+): Promise<LoginAnswer> {
+  const { flow } = context;
+  await parts.functions.authenticated(context.at, session.user);
+  await parts.linkAccount(context, session);
+  await keep(context, session);
+  const by = { ...writing(context, session.user.id), browser: context.agent.id };
+  await parts.knownBrowsers.remember(by, session.user.id);
+  const { request, device } = flow.data;
+  await context.persisted();
+  const saved = await context.save({ ...context.flow.data, outcome: "done" });
+  if (request !== undefined) return leave(context.go(""), callbackOf(saved.id));
+  if (device !== undefined) return context.go(paths.deviceConfirm);
+  const { returnTo } = flow.data;
+  if (returnTo !== undefined) return leave(context.go(""), returnTo);
+  const { organizationId } = session.user;
+  const tenant = { instanceId: context.at.instanceId, organizationId };
+  const { defaultRedirectUri } = await parts.policyOf(tenant);
+  return leave(context.go(""), defaultRedirectUri || paths.account);
 }
 
 async function asksConsent(

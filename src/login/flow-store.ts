@@ -50,30 +50,6 @@ export function createFlowStore({
   now,
 }: Pick<Deps, "db" | "secrets" | "now">): FlowStore {
   const rowById = rowByKey(db, loginFlows);
-  const endOf = (createdAt: Date) => new Date(createdAt.getTime() + lifeMs);
-
-  /** @throws Conflict */
-  const commit = (
-    instanceId: string,
-    where: { id: string; version?: number },
-    count: number,
-    change: RowChange,
-  ) =>
-    db.commit({
-      ...{ instanceId, claims: [], events: [], changes: [change] },
-      expect: [{ kind: "rows", table: loginFlows, where: { instanceId, ...where }, count }],
-    });
-
-  async function insert(
-    instanceId: string,
-    flow: Pick<Flow, "id" | "agentId" | "data" | "createdAt">,
-    expiresAt: Date,
-  ): Promise<Flow> {
-    const { id, agentId, data, createdAt } = flow;
-    const row = { instanceId, id, agentId, data, createdAt, version: 1, expiresAt };
-    await commit(instanceId, { id }, 0, insertRow(loginFlows, row)).catch(changedMeanwhile);
-    return { id, agentId, data, createdAt, version: 1, address: id, isPersisted: true };
-  }
 
   async function seal(
     instanceId: string,
@@ -85,21 +61,13 @@ export function createFlowStore({
     const address = await secrets.sealText(instanceId, "flow", clear);
     if (address.length <= longestAddress)
       return { ...flow, version: 0, address, isPersisted: false };
-    return insert(instanceId, flow, new Date(now().getTime() + unenteredLifeMs));
-  }
-
-  async function unseal(instanceId: string, address: string): Promise<Flow | undefined> {
-    if (address.length > longestAddress) return undefined;
-    const clear = await secrets.openText(instanceId, "flow", address);
-    if (clear === undefined) return undefined;
-    const { createdAt: made, ...flow }: Sealed = JSON.parse(Buffer.from(clear).toString());
-    return { ...flow, createdAt: new Date(made), version: 0, address, isPersisted: false };
+    return insert(db, instanceId, flow, new Date(now().getTime() + unenteredLifeMs));
   }
 
   const load: FlowStore["load"] = async (instanceId, address) => {
     const sealed =
       address.length > longestId
-        ? await unseal(instanceId, address)
+        ? await unseal(secrets, instanceId, address)
         : { id: address, isKept: true };
     if (sealed === undefined) return undefined;
     const row = await rowById(instanceId, sealed.id);
@@ -122,19 +90,22 @@ export function createFlowStore({
       const { id, version, createdAt } = flow;
       const saved = { ...flow, agentId, data };
       if (!flow.isPersisted) {
-        return isEntered ? insert(instanceId, saved, endOf(createdAt)) : seal(instanceId, saved);
+        return isEntered
+          ? insert(db, instanceId, saved, endOf(createdAt))
+          : seal(instanceId, saved);
       }
       const values = {
         ...{ version: version + 1, data, agentId },
         ...(isEntered ? { expiresAt: endOf(createdAt) } : {}),
       };
       const change = updateRows(loginFlows, { instanceId, id, version }, values);
-      await commit(instanceId, { id, version }, 1, change).catch(changedMeanwhile);
+      await commit(db, instanceId, { id, version }, 1, change).catch(changedMeanwhile);
       return { ...saved, version: version + 1 };
     },
 
     async waitedFor(instanceId, agentId, address) {
-      const sealed = address.length > longestId ? await unseal(instanceId, address) : undefined;
+      const sealed =
+        address.length > longestId ? await unseal(secrets, instanceId, address) : undefined;
       const found = (await rowById(instanceId, sealed?.id ?? address)) ?? sealed;
       return found?.agentId === agentId ? (found.data.waited ?? found.data.request) : undefined;
     },
@@ -150,11 +121,50 @@ export function createFlowStore({
         const waited = known ? { waited: { clientId, redirectUri } } : {};
         const over = { version: version + 1, data: { isOver: true as const, ...waited } };
         const change = updateRows(loginFlows, { instanceId, id, version }, over);
-        if (await isCommitted(commit(instanceId, { id, version }, 1, change))) return true;
+        if (await isCommitted(commit(db, instanceId, { id, version }, 1, change))) return true;
       }
       return false;
     },
   };
+}
+
+/** @throws Conflict */
+const commit = (
+  db: Deps["db"],
+  instanceId: string,
+  where: { id: string; version?: number },
+  count: number,
+  change: RowChange,
+) =>
+  db.commit({
+    ...{ instanceId, claims: [], events: [], changes: [change] },
+    expect: [{ kind: "rows", table: loginFlows, where: { instanceId, ...where }, count }],
+  });
+
+async function insert(
+  db: Deps["db"],
+  instanceId: string,
+  flow: Pick<Flow, "id" | "agentId" | "data" | "createdAt">,
+  expiresAt: Date,
+): Promise<Flow> {
+  const { id, agentId, data, createdAt } = flow;
+  const row = { instanceId, id, agentId, data, createdAt, version: 1, expiresAt };
+  await commit(db, instanceId, { id }, 0, insertRow(loginFlows, row)).catch(changedMeanwhile);
+  return { id, agentId, data, createdAt, version: 1, address: id, isPersisted: true };
+}
+
+const endOf = (createdAt: Date) => new Date(createdAt.getTime() + lifeMs);
+
+async function unseal(
+  secrets: Deps["secrets"],
+  instanceId: string,
+  address: string,
+): Promise<Flow | undefined> {
+  if (address.length > longestAddress) return undefined;
+  const clear = await secrets.openText(instanceId, "flow", address);
+  if (clear === undefined) return undefined;
+  const { createdAt: made, ...flow }: Sealed = JSON.parse(Buffer.from(clear).toString());
+  return { ...flow, createdAt: new Date(made), version: 0, address, isPersisted: false };
 }
 
 function changedMeanwhile(error: unknown): never {

@@ -39,33 +39,12 @@ export function loginInteractions(parts: Parts): {
   browsers: Browsers;
   interactions: Interactions;
 } {
-  const { agents, flows, users, sessions, consents, now } = parts;
+  const { agents, flows, users, sessions, now } = parts;
   const browsers = browsersOf(parts);
   const { sessionsOf } = browsers;
 
   const interactions: Interactions = {
-    async missing(at, request, session) {
-      const { instanceId } = at;
-      const { user } = session;
-      const policy = await parts.demandOf(instanceId, user);
-      const proven = await sessions.find(instanceId, session.id);
-      const missing = missingProof({
-        policy,
-        proofs: proven?.proofs,
-        factors: await users.factors(instanceId, user.id, policy.secondFactors),
-        freshSince: undefined,
-        now: now(),
-      });
-      if (missing !== undefined) return "login";
-      // What is only wished for is no reason to ask a person whom nobody may ask.
-      const isWanted = request.acr?.isEssential === true || !request.prompt.includes("none");
-      const available = isWanted ? await users.strengths(instanceId, user.id, policy) : [];
-      if (proven !== undefined && dueLevel(request.acr, proven, available) !== undefined)
-        return "login";
-      const app = await parts.appOf(instanceId, request.clientId);
-      if (app === undefined) return undefined;
-      return (await consents.isDue(instanceId, user, app, request)) ? "consent" : undefined;
-    },
+    missing: (at, request, session) => missingStep(parts, at, request, session),
 
     async keep({ instanceId }, request) {
       return (await flows.begin(instanceId, "", { request })).address;
@@ -133,6 +112,33 @@ export function loginInteractions(parts: Parts): {
 
   return { browsers, interactions };
 }
+
+/** What a request lacks beside a session that the browser has. */
+const missingStep = async (
+  parts: Parts,
+  ...[at, request, session]: Parameters<Interactions["missing"]>
+): ReturnType<Interactions["missing"]> => {
+  const { instanceId } = at;
+  const { user } = session;
+  const policy = await parts.demandOf(instanceId, user);
+  const proven = await parts.sessions.find(instanceId, session.id);
+  const missing = missingProof({
+    policy,
+    proofs: proven?.proofs,
+    factors: await parts.users.factors(instanceId, user.id, policy.secondFactors),
+    freshSince: undefined,
+    now: parts.now(),
+  });
+  if (missing !== undefined) return "login";
+  // What is only wished for is no reason to ask a person whom nobody may ask.
+  const isWanted = request.acr?.isEssential === true || !request.prompt.includes("none");
+  const available = isWanted ? await parts.users.strengths(instanceId, user.id, policy) : [];
+  if (proven !== undefined && dueLevel(request.acr, proven, available) !== undefined)
+    return "login";
+  const app = await parts.appOf(instanceId, request.clientId);
+  if (app === undefined) return undefined;
+  return (await parts.consents.isDue(instanceId, user, app, request)) ? "consent" : undefined;
+};
 
 const pageCodes: Readonly<Record<string, ErrorCode>> = {
   client: "CLIENT_UNKNOWN",

@@ -1,26 +1,16 @@
-import { randomBytes } from "node:crypto";
 import { presenceAs } from "../authz/presence.ts";
 import type { InnerCaller } from "../authz/service.ts";
 import { sourceOf } from "../authz/source.ts";
-import {
-  type Agent,
-  agentCookie,
-  type Agents,
-  csrfTokenOf,
-  isCsrfTokenOf,
-  languageCookie,
-  readCookie,
-} from "./agents.ts";
+import { type Agent, agentCookie, type Agents, isCsrfTokenOf, languageCookie } from "./agents.ts";
 import type { Presence } from "../eventstore/presence.ts";
 import type { Flow, FlowData } from "./flow.ts";
 import { type FlowStore, longestAddress } from "./flow-store.ts";
-import { pageHeaders } from "./headers.ts";
-import { chooseLanguage, isLanguage, type Language } from "../texts/languages.ts";
+import { isLanguage, type Language } from "../texts/languages.ts";
 import type { Page, Problem, NoticeCode } from "./page.ts";
 import type { ErrorCode } from "./pages/error.ts";
 import type { LoginPorts, Tenant } from "./ports.ts";
 import { openReturned, type Returned, returnedName, sealReturned } from "./returned.ts";
-import { texts } from "../texts/texts.ts";
+import { languageFor, pageWith, toldBy } from "./shown-page.ts";
 import type { LoginAnswer, LoginRequestContext, LoginRequest } from "./web.ts";
 
 // What a browser makes of a passkey is longer than anything that people type. Longer values are cut: to normalise a text takes
@@ -102,66 +92,6 @@ export type PageContext = {
 
 type Parts = LoginPorts & { agents: Agents; flows: FlowStore };
 
-/** Chooses the language of a page among those of the tenant. */
-async function languageFor(
-  parts: Parts,
-  tenant: Tenant,
-  { headers }: LoginRequest,
-  wished: string | undefined,
-  flow: FlowData | undefined,
-) {
-  const offered = await parts.languagesOf(tenant);
-  const language = chooseLanguage({
-    uiLocales: wished ?? flow?.language ?? flow?.request?.uiLocales.join(" "),
-    cookie: readCookie(headers.get("cookie") ?? "", languageCookie),
-    acceptLanguage: headers.get("accept-language") ?? undefined,
-    allowed: offered.allowed,
-    default: offered.default,
-  });
-  return { language, allowed: offered.allowed };
-}
-
-/** What a form that was sent has to tell by the page that it leads back to. */
-const toldBy = (returned: Returned | undefined): Pick<Shown, "problems" | "notice"> => ({
-  ...(returned?.problems === undefined ? {} : { problems: returned.problems }),
-  ...(returned?.notice === undefined ? {} : { notice: returned.notice }),
-});
-
-type Seen = { isTls: boolean; tenant: Tenant; agent: Agent; flow: Flow | undefined } & Pick<
-  Page,
-  "language" | "languages"
->;
-
-/** What every page is made of, and the headers that hold it to what it is for. */
-async function pageWith(parts: Parts, seen: Seen, shown: Shown) {
-  const { isTls, language, languages, agent, flow } = seen;
-  const tenant = shown.tenant ?? seen.tenant;
-  const nonce = randomBytes(16).toString("base64url");
-  const { problems, notice, self } = shown;
-  const page: Page = {
-    language,
-    languages,
-    t: texts(language, await parts.textsOf(tenant, language)),
-    nonce,
-    branding: await parts.brandingOf(tenant),
-    csrf: csrfTokenOf(agent),
-    ...(flow === undefined ? {} : { flow: flow.address }),
-    ...(self === undefined ? {} : { self }),
-    ...(notice === undefined ? {} : { notice }),
-    ...(problems === undefined ? {} : { problems }),
-    ...cancelOf(flow),
-  };
-  const waiting = [flow?.data.request?.redirectUri, flow?.data.logout?.redirectUri];
-  const headers = pageHeaders({
-    nonce,
-    isTls,
-    formTargets: [...waiting.filter((uri) => uri !== undefined), ...(shown.formTargets ?? [])],
-    frameOrigins: shown.isUnframed === true ? [] : await parts.frameOriginsOf(tenant),
-    hasForms: shown.hasForms ?? true,
-  });
-  return { page, headers };
-}
-
 /**
  * Opens a request: the browser by its cookie (or a new one), the flow that it names, the language. A form counts only when
  * it came from a page of ours, in this browser (D57).
@@ -173,45 +103,22 @@ export async function openPageContext(
   request: LoginRequest,
   at: LoginRequestContext,
 ): Promise<PageContext> {
-  const isTls = at.issuer.startsWith("https:");
-  const cookies = request.headers.get("cookie") ?? "";
-  const [path = "", search = ""] = request.url.split("?", 2);
-  const query = single(search);
-  const sent = request.method === "POST" ? await readForm(request) : new Map<string, string>();
-  const known = await parts.agents.load(at.instanceId, cookies, isTls);
-  const address = sent.get("flow") ?? query.get("flow");
-  const found = address === undefined ? undefined : await parts.flows.load(at.instanceId, address);
-  if (request.method === "POST") requireOwnForm(request, at, known, sent, found);
-  let isCounted = false;
-  /** A browser that comes without a cookie begins something, and so does who begins a flow. */
-  function count(): void {
-    if (!isCounted) parts.deps.budgets.spend("flows", sourceOf(at.peer));
-    isCounted = true;
-  }
-  if (known === undefined) count();
-  let agent = known ?? (await parts.agents.create(at.instanceId));
-  let isNew = known === undefined;
-
-  if (address !== undefined && found?.agentId !== agent.id) {
-    throw await noFlow(parts, at.instanceId, agent, address);
-  }
-  let flow = found;
-
-  const here = { instanceId: at.instanceId, agentId: agent.id, path: pathIn(path) };
-  const sealed = request.method === "POST" ? undefined : query.get(returnedName);
+  const isForm = request.method === "POST";
+  const count = countedOnce(parts, at);
+  const { isTls, path, query, sent, found, ...browser } = await receive(parts, request, at, count);
+  let { agent, isNew } = browser;
+  const here = { instanceId: at.instanceId, agentId: agent.id, path };
+  const sealed = isForm ? undefined : query.get(returnedName);
   const returned =
     sealed === undefined ? undefined : await openReturned(parts.secrets, here, sealed);
   const form = returned === undefined ? sent : new Map(Object.entries(returned.values ?? {}));
 
-  const organizationId = await organizationOf(parts, at.instanceId, flow?.data);
+  const organizationId = await organizationOf(parts, at.instanceId, found?.data);
   const tenant: Tenant = { instanceId: at.instanceId, organizationId };
   const wished = query.get("ui_locales");
-  const { language, allowed } = await languageFor(parts, tenant, request, wished, flow?.data);
+  const { language, allowed } = await languageFor(parts, tenant, request, wished, found?.data);
 
-  if (wished !== undefined && flow !== undefined && flow.data.language !== language) {
-    const data = { ...flow.data, language };
-    flow = await parts.flows.save(at.instanceId, flow, data, { isEntered: false });
-  }
+  let flow = wished === undefined ? found : await inLanguage(parts, at, found, language);
 
   async function change(data: FlowData, isEntered: boolean): Promise<Flow> {
     if (flow === undefined) {
@@ -222,29 +129,20 @@ export async function openPageContext(
     return (flow = await parts.flows.save(at.instanceId, flow, data, { isEntered }));
   }
 
-  function go(to: string, more: Record<string, string> = {}): LoginAnswer {
-    const flowOf = flow === undefined ? {} : { flow: flow.address };
-    const all = new URLSearchParams({ ...flowOf, ...more });
-    const headers = {
-      location: all.size === 0 ? to : `${to}?${all}`,
-      "cache-control": "no-store",
-      "referrer-policy": "same-origin",
-    };
-    return { status: 303, headers, body: "", cookies: cookiesToSet() };
-  }
+  const go = (to: string, more: Record<string, string> = {}): LoginAnswer =>
+    redirect(
+      to,
+      { ...(flow === undefined ? {} : { flow: flow.address }), ...more },
+      cookiesToSet(),
+    );
 
   const seal = (told: Pick<Returned, "problems" | "notice">, to: string) =>
     sealReturned(parts.secrets, { ...here, path: to }, told, form);
 
-  function cookiesToSet(): string[] {
-    const set = isNew ? [agentCookie(agent, isTls)] : [];
-    if (wished === undefined || !isLanguage(language)) return set;
-    const secure = isTls ? "; Secure" : "";
-    return [
-      ...set,
-      `${languageCookie}=${language}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`,
-    ];
-  }
+  const cookiesToSet = (): string[] => [
+    ...(isNew ? [agentCookie(agent, isTls)] : []),
+    ...(wished === undefined ? [] : cookieOfLanguage(language, isTls)),
+  ];
 
   return {
     at,
@@ -264,7 +162,7 @@ export async function openPageContext(
     get hasFlow() {
       return flow !== undefined;
     },
-    save: (data) => change(data, request.method === "POST"),
+    save: (data) => change(data, isForm),
     persisted: async () => (flow?.isPersisted === true ? flow : change(flow?.data ?? {}, true)),
     get presence() {
       return presenceIn(at, flow);
@@ -282,18 +180,92 @@ export async function openPageContext(
     go,
     again: async (told, to = here.path) => go(to, { [returnedName]: await seal(told, to) }),
     sealed: (told, to = here.path) => seal(told, to),
-    asService: (ofOrganization) => ({
-      instanceId: at.instanceId,
-      issuer: at.issuer,
-      requestId: at.requestId,
-      source: sourceOf(at.peer),
-      presence: presenceIn(at, flow),
-      as: { system: "login" },
-      browser: agent.id,
-      ...(ofOrganization === undefined ? {} : { organizationId: ofOrganization }),
-    }),
+    asService: (ofOrganization) => serviceAt(at, agent, flow, ofOrganization),
   };
 }
+
+/**
+ * What a request brings: its parameters, the browser that it comes from, and the flow of that browser that it names.
+ * @throws PageRefused
+ */
+async function receive(
+  parts: Parts,
+  request: LoginRequest,
+  at: LoginRequestContext,
+  count: () => void,
+) {
+  const isTls = at.issuer.startsWith("https:");
+  const cookies = request.headers.get("cookie") ?? "";
+  const [path = "", search = ""] = request.url.split("?", 2);
+  const query = single(search);
+  const isForm = request.method === "POST";
+  const sent = isForm ? await readForm(request) : new Map<string, string>();
+  const known = await parts.agents.load(at.instanceId, cookies, isTls);
+  const address = sent.get("flow") ?? query.get("flow");
+  const found = address === undefined ? undefined : await parts.flows.load(at.instanceId, address);
+  if (isForm) requireOwnForm(request, at, known, sent, found);
+  if (known === undefined) count();
+  const agent = known ?? (await parts.agents.create(at.instanceId));
+  if (address !== undefined && found?.agentId !== agent.id) {
+    throw await noFlow(parts, at.instanceId, agent, address);
+  }
+  const isNew = known === undefined;
+  return { isTls, path: pathIn(path), query, sent, agent, isNew, found };
+}
+
+/** A browser that comes without a cookie begins something, and so does who begins a flow. */
+function countedOnce({ deps }: Parts, { peer }: LoginRequestContext): () => void {
+  let isCounted = false;
+  return () => {
+    if (!isCounted) deps.budgets.spend("flows", sourceOf(peer));
+    isCounted = true;
+  };
+}
+
+/** The flow goes on in the language that was chosen on a page. */
+async function inLanguage(
+  { flows }: Parts,
+  { instanceId }: LoginRequestContext,
+  flow: Flow | undefined,
+  language: string,
+): Promise<Flow | undefined> {
+  if (flow === undefined || flow.data.language === language) return flow;
+  return flows.save(instanceId, flow, { ...flow.data, language }, { isEntered: false });
+}
+
+function redirect(to: string, query: Record<string, string>, cookies: string[]): LoginAnswer {
+  const all = new URLSearchParams(query);
+  const headers = {
+    location: all.size === 0 ? to : `${to}?${all}`,
+    "cache-control": "no-store",
+    "referrer-policy": "same-origin",
+  };
+  return { status: 303, headers, body: "", cookies };
+}
+
+/** The browser remembers the language that was chosen on a page. */
+const cookieOfLanguage = (language: string, isTls: boolean): string[] => {
+  if (!isLanguage(language)) return [];
+  const secure = isTls ? "; Secure" : "";
+  return [`${languageCookie}=${language}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`];
+};
+
+/** The login calls methods of the services in its own name. */
+const serviceAt = (
+  at: LoginRequestContext,
+  agent: Agent,
+  flow: Flow | undefined,
+  organizationId: string | undefined,
+): InnerCaller => ({
+  instanceId: at.instanceId,
+  issuer: at.issuer,
+  requestId: at.requestId,
+  source: sourceOf(at.peer),
+  presence: presenceIn(at, flow),
+  as: { system: "login" },
+  browser: agent.id,
+  ...(organizationId === undefined ? {} : { organizationId }),
+});
 
 /** A flow that ended leads back to the application that waited for it, from where it may begin anew (L12). */
 async function noFlow(
@@ -308,13 +280,6 @@ async function noFlow(
   const { origin } = new URL(waited?.redirectUri ?? "about:blank");
   if (app !== undefined && origin !== "null") refused.back = { app: app.name, url: `${origin}/` };
   return refused;
-}
-
-/** Whoever proves themselves anew for a change to their account may let it be. */
-function cancelOf(flow: Flow | undefined): Pick<Page, "cancel"> {
-  const { returnTo, stepUp, freshSince, sessionId } = flow?.data ?? {};
-  const isAnew = sessionId !== undefined && (stepUp !== undefined || freshSince !== undefined);
-  return returnTo !== undefined && isAnew ? { cancel: returnTo } : {};
 }
 
 const pathIn = (address: string): string => new URL(address, "http://localhost").pathname;

@@ -1,3 +1,4 @@
+import type { UserDeps } from "../resources/user/index.ts";
 import type { CallService } from "../authz/service.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { At } from "../oidc/core/ports.ts";
@@ -33,7 +34,7 @@ export type LoginPorts = Pick<
   Deps,
   "db" | "events" | "secrets" | "organizations" | "newId" | "now"
 > & {
-  deps: Deps;
+  deps: UserDeps;
   call: CallService;
   policyOf(tenant: Tenant): Promise<LoginPolicy>;
   /** The same for a user, with what is demanded of them beyond the settings. */

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import type { InnerCaller } from "../authz/service.ts";
 import { DomainError } from "../errors.ts";
 import type { ExternalIdentity } from "../federation/index.ts";
 import type { Idp } from "../resources/idp/index.ts";
@@ -31,37 +32,9 @@ const mostTries = 4;
 const stepUpMs = 300_000;
 
 export function createProviderLogin(parts: RouteParts): ProviderLogin {
-  const { db, call, intents, functions, advance, checks, policyOf } = parts;
+  const { db, call, intents, functions } = parts;
   const instance = instanceFacts(db);
   const byVerifiedContact = verifiedContactReader(db);
-
-  /** The login counts for the user of the account, once; then it goes on as after a password. */
-  async function letIn(
-    context: PageContext,
-    userId: string,
-    intentId: string,
-  ): Promise<LoginAnswer> {
-    if (!(await isMeant(parts, context, userId))) {
-      throw new PageRefused("NOT_ALLOWED", 403, "the request means another user or organization");
-    }
-    const at = writing(context, userId);
-    const outcome = await checks.idpIntent(at, userId, { id: intentId, flowId: context.flow.id });
-    if (!outcome.isRight) throw new PageRefused("NOT_ALLOWED", 403);
-    const { idp: _, loginName: __, userId: ___, sessionId: before, ...rest } = context.flow.data;
-    const { idpId, isSecondFactor } = outcome;
-    const proof = { kind: "intent", idpId, isSecondFactor } as const;
-    const { sessionLifetimeMs } = await policyOf(context.tenant);
-    const own = await advance.sessionOf(context);
-    let sessionId = own?.user.id === userId ? before : undefined;
-    if (sessionId !== undefined) await recordProof(parts, at, { sessionId, proof });
-    else {
-      const opened = { userId, proof, lifetimeMs: sessionLifetimeMs };
-      sessionId = await openProvenSession(parts, { ...at, browser: context.agent.id }, opened);
-    }
-    if (sessionId === undefined) throw new PageRefused("NOT_ALLOWED", 403);
-    await context.save({ ...rest, sessionId, isChosen: true });
-    return advance.next(context);
-  }
 
   /** Where an account is made: the organization of the login, of the provider, or the default one. */
   async function homeOf(context: PageContext, { owner }: Idp): Promise<string> {
@@ -78,42 +51,17 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
     const isOn = await intents.isActive(instanceId, organizationId, idp.id);
     if (!isOn) throw new PageRefused("PROVIDER_OFF", 403, "IDP_INACTIVE: not in the organization");
     if (!isCreationAllowed && !isAutoCreation) throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
-    const { givenName, familyName, email: address } = account;
-    const names = { given_name: givenName, family_name: familyName };
-    const data = { preferred_language: context.language, ...profileOf(identity), ...names };
-    const isVerified = identity.isEmailVerified === true && identity.email === address;
-    const phone = phoneSaid(identity, undefined);
-    const verification = isVerified ? verified : ({ case: "sendCode", value: {} } as const);
-    const wanted = identity.username ?? address;
-    const described = { username: wanted, organization_id: organizationId, data, email: address };
+    const wanted = wantedOf(context, identity, account);
+    const { username, data, email, isVerified } = wanted;
+    const described = { username, organization_id: organizationId, data, email };
     const keep = await functions.creating(context.at, described);
-    const link = { idpId: idp.id, userId: identity.id, username: identity.username ?? address };
-    const make = (username: string, said: JsonObject) =>
-      call(
-        UserService.method.createUser,
-        {
-          user: {
-            ...{ username, data: said },
-            contact: { email: { address, verification }, ...(phone && { phone }) },
-            authenticators: { identityProviders: [link] },
-          },
-        },
-        byWordOf(context, idp.owner, organizationId),
-      );
-    const made = await withFreeName(wanted, (username) =>
-      // What a provider says beside the names may be nothing that the schema takes.
-      make(username, data).catch((error: unknown) => {
-        if (!(error instanceof DomainError) || error.kind !== "invalidArgument") throw error;
-        return make(username, names);
-      }),
-    );
-    const userId = made.details?.id ?? "";
+    const userId = await makeUser(call, byWordOf(context, idp.owner, organizationId), idp, wanted);
     await keep(userId);
     await functions.created(context.at, { id: userId, organizationId });
     if (!isVerified) {
-      await context.save({ ...context.flow.data, email: address, mustVerifyEmail: true });
+      await context.save({ ...context.flow.data, email, mustVerifyEmail: true });
     }
-    return letIn(context, userId, context.flow.data.idp?.intentId ?? "");
+    return letIn(parts, context, userId, context.flow.data.idp?.intentId ?? "");
   }
 
   return {
@@ -129,7 +77,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
         return toLink(parts, context, { intentId, idpId, userId });
       }
       if (userId !== undefined) {
-        const answer = await letIn(context, userId, intentId);
+        const answer = await letIn(parts, context, userId, intentId);
         if (options.isAutoUpdate) await update(parts, context, userId, idp, identity);
         return answer;
       }
@@ -154,6 +102,86 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
       throw new PageRefused("PROVIDER_NO_ACCOUNT", 403, why);
     },
   };
+}
+
+/** The login counts for the user of the account, once; then it goes on as after a password. */
+async function letIn(
+  parts: RouteParts,
+  context: PageContext,
+  userId: string,
+  intentId: string,
+): Promise<LoginAnswer> {
+  if (!(await isMeant(parts, context, userId))) {
+    throw new PageRefused("NOT_ALLOWED", 403, "the request means another user or organization");
+  }
+  const at = writing(context, userId);
+  const outcome = await parts.checks.idpIntent(at, userId, {
+    id: intentId,
+    flowId: context.flow.id,
+  });
+  if (!outcome.isRight) throw new PageRefused("NOT_ALLOWED", 403);
+  const { idp: _, loginName: __, userId: ___, sessionId: before, ...rest } = context.flow.data;
+  const { idpId, isSecondFactor } = outcome;
+  const proof = { kind: "intent", idpId, isSecondFactor } as const;
+  const { sessionLifetimeMs } = await parts.policyOf(context.tenant);
+  const own = await parts.advance.sessionOf(context);
+  let sessionId = own?.user.id === userId ? before : undefined;
+  if (sessionId !== undefined) await recordProof(parts, at, { sessionId, proof });
+  else {
+    const opened = { userId, proof, lifetimeMs: sessionLifetimeMs };
+    sessionId = await openProvenSession(parts, { ...at, browser: context.agent.id }, opened);
+  }
+  if (sessionId === undefined) throw new PageRefused("NOT_ALLOWED", 403);
+  await context.save({ ...rest, sessionId, isChosen: true });
+  return parts.advance.next(context);
+}
+
+/** The account that is made of what the provider says and what its user has entered. */
+function wantedOf(context: PageContext, identity: ExternalIdentity, account: NewAccount) {
+  const { givenName, familyName, email } = account;
+  const names = { given_name: givenName, family_name: familyName };
+  return {
+    identity,
+    names,
+    email,
+    username: identity.username ?? email,
+    data: { preferred_language: context.language, ...profileOf(identity), ...names },
+    isVerified: identity.isEmailVerified === true && identity.email === email,
+  };
+}
+
+/** Makes the user with their link to the provider, by the name that they want or one like it, and tells their id. */
+async function makeUser(
+  call: RouteParts["call"],
+  caller: InnerCaller,
+  { id: idpId }: Idp,
+  {
+    identity,
+    names,
+    email: address,
+    username: wanted,
+    data,
+    isVerified,
+  }: ReturnType<typeof wantedOf>,
+): Promise<string> {
+  const phone = phoneSaid(identity, undefined);
+  const verification = isVerified ? verified : ({ case: "sendCode", value: {} } as const);
+  const contact = { email: { address, verification }, ...(phone && { phone }) };
+  const authenticators = { identityProviders: [{ idpId, userId: identity.id, username: wanted }] };
+  const make = (username: string, said: JsonObject) =>
+    call(
+      UserService.method.createUser,
+      { user: { username, data: said, contact, authenticators } },
+      caller,
+    );
+  const made = await withFreeName(wanted, (username) =>
+    // What a provider says beside the names may be nothing that the schema takes.
+    make(username, data).catch((error: unknown) => {
+      if (!(error instanceof DomainError) || error.kind !== "invalidArgument") throw error;
+      return make(username, names);
+    }),
+  );
+  return made.details?.id ?? "";
 }
 
 /** Goes on to link the account to who asked for that on the pages of their own account; whose it is already, it stays. */

@@ -1,8 +1,8 @@
+import type { UserDeps } from "../resources/user/index.ts";
 import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { writeContext } from "../authz/context.ts";
 import type { Handlers } from "../authz/service.ts";
-import type { Deps } from "../projection/module.ts";
 import { addLink } from "./import/links.ts";
 import { mayOn, organizationOf } from "../authz/tenancy.ts";
 import { permissionMissing } from "../authz/permissions.ts";
@@ -27,7 +27,7 @@ export type PasskeyPage = (invitation: PasskeyInvitation) => string;
  * @throws PERMISSION_DENIED PERMISSION_MISSING
  */
 export function importHumanUser(
-  deps: Deps,
+  deps: UserDeps,
   passkeyPage: PasskeyPage,
 ): Handlers<typeof ManagementService>["importHumanUser"] {
   const { events } = deps;

@@ -1,20 +1,26 @@
+import type { UserPorts } from "../resources/user/index.ts";
 import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { service } from "../authz/service.ts";
-import type { Module } from "../projection/module.ts";
+import type { Deps, Module } from "../projection/module.ts";
 import { idConcerns } from "./concerns.ts";
 import { authorizeExport, exportOrganizations } from "./export/export.ts";
 import { importHandlers, importReader } from "./import/handlers.ts";
 import { importKinds } from "./import/kinds.ts";
 import { importJobs } from "./import/run.ts";
 import { sweepImports } from "./import/sweep.ts";
+import type { ImportPorts } from "./import/batch.ts";
 import { importTables } from "./import/tables.ts";
 import { importHumanUser, type PasskeyPage } from "./import-human.ts";
 import { listProjectGrantChanges } from "./project-grant-changes.ts";
 import { setUpOrg } from "./setup-org.ts";
 
+export type { ImportPorts } from "./import/batch.ts";
+
 /** The operations of management v1 that live on (specification 4.4): facades over the slices, without facts of their own.
  * Imports have state: what waits to be imported, and what became of it. */
-export const managementModule = (passkeyPage: PasskeyPage): Module => ({
+export const managementModule = (
+  passkeyPage: PasskeyPage,
+): Module<Deps & UserPorts & ImportPorts> => ({
   events: [],
   projections: [],
   state: importTables,

@@ -39,27 +39,6 @@ export function listProjectGrantChanges(
   const profiles = profileReader(db);
   const formatterFor = eventFormatter(db);
 
-  /** The grant as it was made: what it belongs to never changes. */
-  async function grantOf(instanceId: string, id: string) {
-    const aggregate = { type: grantType, id };
-    const [added] = await events.read({ instanceId, aggregate, limit: 1 });
-    return added === undefined
-      ? undefined
-      : {
-          organizationId: added.owner.id,
-          projectId: textIn(added.payload, "projectId"),
-          grants: [{ id, organizationId: textIn(added.payload, "grantedOrganizationId") }],
-        };
-  }
-
-  /** The memberships that the grant has or had. */
-  async function membersOf(instanceId: string, grantId: string): Promise<string[]> {
-    const added = await events.read({ instanceId, types: [memberAdded] });
-    return added
-      .filter(({ payload }) => textIn(payload, "grantId") === grantId)
-      .map(({ aggregateId }) => aggregateId);
-  }
-
   async function editorOf(instanceId: string, editorId: string) {
     const found = await names.of(instanceId, editorId);
     const picture = (await profiles(instanceId, editorId))?.data["picture"];
@@ -80,14 +59,14 @@ export function listProjectGrantChanges(
       throw invalidField("query.limit", "HISTORY_LIMIT_EXCEEDED", description);
     }
     await db.catchUp();
-    const grant = await grantOf(instanceId, grantId);
+    const grant = await grantOf(events, instanceId, grantId);
     const owned = grant?.projectId === projectId ? grant : undefined;
     await tenancy.require(scope, owned, projectGrants.missing);
     const parties = [owned?.organizationId, owned?.grants[0]?.organizationId];
     if (!parties.includes(organizationId)) throw projectGrants.missing();
     const { sequence = 0n, asc: isAscending = false } = query ?? {};
     const keptMs = await retention("", instanceId);
-    const members = await membersOf(instanceId, grantId);
+    const members = await membersOf(events, instanceId, grantId);
     const isOfGrant = and(eq(t.aggregateType, grantType), eq(t.aggregateId, grantId));
     const isOfMember = and(eq(t.aggregateType, memberType), inArray(t.aggregateId, members));
     const rows = await db.read
@@ -122,4 +101,29 @@ export function listProjectGrantChanges(
     );
     return { result };
   };
+}
+
+/** The grant as it was made: what it belongs to never changes. */
+async function grantOf(events: Deps["events"], instanceId: string, id: string) {
+  const aggregate = { type: grantType, id };
+  const [added] = await events.read({ instanceId, aggregate, limit: 1 });
+  return added === undefined
+    ? undefined
+    : {
+        organizationId: added.owner.id,
+        projectId: textIn(added.payload, "projectId"),
+        grants: [{ id, organizationId: textIn(added.payload, "grantedOrganizationId") }],
+      };
+}
+
+/** The memberships that the grant has or had. */
+async function membersOf(
+  events: Deps["events"],
+  instanceId: string,
+  grantId: string,
+): Promise<string[]> {
+  const added = await events.read({ instanceId, types: [memberAdded] });
+  return added
+    .filter(({ payload }) => textIn(payload, "grantId") === grantId)
+    .map(({ aggregateId }) => aggregateId);
 }

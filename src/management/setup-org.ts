@@ -1,7 +1,7 @@
+import type { UserDeps } from "../resources/user/index.ts";
 import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { writeContext } from "../authz/context.ts";
 import type { Handlers } from "../authz/service.ts";
-import type { Deps } from "../projection/module.ts";
 import { addMember, membership } from "../resources/membership/index.ts";
 import { organizationCreator } from "../resources/org/index.ts";
 import { humanAdder, reachOf } from "../resources/user/index.ts";
@@ -15,7 +15,7 @@ const usualRole = "ORG_OWNER";
  * @throws ALREADY_EXISTS ORGANIZATION_NAME_TAKEN, ORGANIZATION_DOMAIN_TAKEN
  * @throws INVALID_ARGUMENT ROLE_UNKNOWN, PASSWORD_POLICY, PHONE_INVALID
  */
-export function setUpOrg(deps: Deps): Handlers<typeof ManagementService>["setUpOrg"] {
+export function setUpOrg(deps: UserDeps): Handlers<typeof ManagementService>["setUpOrg"] {
   const { events, newId } = deps;
   const create = organizationCreator(deps);
   const humans = humanAdder(deps);

@@ -59,67 +59,10 @@ const testMs = 45_000;
  * organization. A code is made when it is sent. What a provider refuses for good is dropped, with a line in the log.
  */
 export function createNotices(deps: Deps, ports: NoticePorts): Notices {
-  const { db, now, newId } = deps;
-  const { outside, logger, providers } = ports;
+  const { logger, providers } = ports;
+  const way = { outside: ports.outside, now: deps.now };
   const source = noticeSource(deps);
-  const branding = brandingReader(db);
-  const languages = languageReader(db);
-  const wordsFor = ownWords(deps);
-
-  async function write(at: MessageContext, due: DueNotice | "test"): Promise<Content> {
-    const { instanceId, organizationId } = at;
-    const wished = due === "test" ? undefined : due.user.preferredLanguage;
-    const offered = await languages(instanceId, organizationId);
-    const language = chooseLanguage({ ...offered, uiLocales: wished });
-    const userId = due === "test" ? undefined : due.user.id;
-    const t = texts(language, await wordsFor(at, language, userId));
-    const chosen = await branding(instanceId, organizationId);
-    const { productName, logo } = chosen;
-    const { brand, onBrand } = paletteOf(chosen, "light");
-    const issuer = await ports.issuerOf(instanceId);
-    const topic = due === "test" ? due : due.topic;
-    const code = due === "test" ? undefined : due.code;
-    if (at.channel === "sms") return writeSms(t, topic, { code: code ?? "", product: productName });
-    const look = {
-      ...{ productName, brand, onBrand },
-      logoUrl: logo === undefined ? undefined : `${issuer}${logo.path}`,
-    };
-    if (due === "test") return writeEmail({ t, language, look }, due, { loginName: "" });
-    const { domain, account, endsAt, user } = due;
-    const link = await linkOf(due, issuer);
-    const values = { loginName: user.loginName, code, link, domain, account, endsAt };
-    return writeEmail({ t, language, look }, topic, values);
-  }
-
-  async function linkOf(due: DueNotice, issuer: string): Promise<string | undefined> {
-    const { urlTemplate, user, code = "", codeId = "", sessionId = "" } = due;
-    if (urlTemplate !== undefined) {
-      return fillTemplate(urlTemplate, {
-        ...{ UserID: user.id, OrgID: user.organizationId, LoginName: user.loginName },
-        ...{ Code: code, CodeID: codeId, SessionID: sessionId },
-      });
-    }
-    const path = await ports.pathOf(due);
-    return path === undefined ? undefined : `${issuer}${path}`;
-  }
-
-  async function deliver(
-    provider: MailProvider | SmsProvider,
-    message: Message,
-    attempt: { deliveryId: string; signal: AbortSignal },
-  ): Promise<void> {
-    switch (provider.kind) {
-      case "smtp": {
-        // Loaded by the first mail.
-        const { sendBySmtp } = await import("./smtp.ts");
-        return sendBySmtp(outside, provider, message, attempt.signal);
-      }
-      case "http":
-        return sendByHttp({ outside, now }, provider, message, attempt);
-      case "gateway":
-        return sendByGateway({ outside, now }, provider, message, attempt.signal);
-    }
-  }
+  const write = messageWriter(deps, ports);
 
   /** Whether it has left. */
   async function send(
@@ -141,7 +84,7 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
       return true;
     }
     try {
-      await deliver(provider, message, attempt);
+      await deliver(way, provider, message, attempt);
       return true;
     } catch (error) {
       if (!(error instanceof MessageRefused)) throw error;
@@ -171,9 +114,78 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
     async test({ to, ...at }, provider) {
       const signal = AbortSignal.timeout(testMs);
       const message = { ...at, to, ...(await write(at, "test")) };
-      await deliver(provider, message, { deliveryId: newId(), signal });
+      await deliver(way, provider, message, { deliveryId: deps.newId(), signal });
     },
   };
+}
+
+/** Writes messages in the language of who they are for, with the texts and the look of their organization. */
+function messageWriter(deps: Deps, ports: NoticePorts) {
+  const branding = brandingReader(deps.db);
+  const languages = languageReader(deps.db);
+  const wordsFor = ownWords(deps);
+
+  return async (at: MessageContext, due: DueNotice | "test"): Promise<Content> => {
+    const { instanceId, organizationId } = at;
+    const wished = due === "test" ? undefined : due.user.preferredLanguage;
+    const offered = await languages(instanceId, organizationId);
+    const language = chooseLanguage({ ...offered, uiLocales: wished });
+    const userId = due === "test" ? undefined : due.user.id;
+    const t = texts(language, await wordsFor(at, language, userId));
+    const chosen = await branding(instanceId, organizationId);
+    const { productName, logo } = chosen;
+    const { brand, onBrand } = paletteOf(chosen, "light");
+    const issuer = await ports.issuerOf(instanceId);
+    const topic = due === "test" ? due : due.topic;
+    const code = due === "test" ? undefined : due.code;
+    if (at.channel === "sms") return writeSms(t, topic, { code: code ?? "", product: productName });
+    const look = {
+      ...{ productName, brand, onBrand },
+      logoUrl: logo === undefined ? undefined : `${issuer}${logo.path}`,
+    };
+    if (due === "test") return writeEmail({ t, language, look }, due, { loginName: "" });
+    const { domain, account, endsAt, user } = due;
+    const link = await linkOf(ports, due, issuer);
+    const values = { loginName: user.loginName, code, link, domain, account, endsAt };
+    return writeEmail({ t, language, look }, topic, values);
+  };
+}
+
+async function linkOf(
+  ports: NoticePorts,
+  due: DueNotice,
+  issuer: string,
+): Promise<string | undefined> {
+  const { urlTemplate, user, code = "", codeId = "", sessionId = "" } = due;
+  if (urlTemplate !== undefined) {
+    return fillTemplate(urlTemplate, {
+      ...{ UserID: user.id, OrgID: user.organizationId, LoginName: user.loginName },
+      ...{ Code: code, CodeID: codeId, SessionID: sessionId },
+    });
+  }
+  const path = await ports.pathOf(due);
+  return path === undefined ? undefined : `${issuer}${path}`;
+}
+
+type Way = { outside: NoticePorts["outside"]; now: () => Date };
+
+async function deliver(
+  { outside, now }: Way,
+  provider: MailProvider | SmsProvider,
+  message: Message,
+  attempt: { deliveryId: string; signal: AbortSignal },
+): Promise<void> {
+  switch (provider.kind) {
+    case "smtp": {
+      // Loaded by the first mail.
+      const { sendBySmtp } = await import("./smtp.ts");
+      return sendBySmtp(outside, provider, message, attempt.signal);
+    }
+    case "http":
+      return sendByHttp({ outside, now }, provider, message, attempt);
+    case "gateway":
+      return sendByGateway({ outside, now }, provider, message, attempt.signal);
+  }
 }
 
 type MessageContext = Pick<Message, "instanceId" | "organizationId" | "channel">;

@@ -64,24 +64,6 @@ export function holdLease(options: LeaseOptions): Lease {
     return own?.held;
   };
 
-  /** Changes the row if it is still as it was read. */
-  async function write(row: Row<typeof leases> | undefined, change: RowChange): Promise<boolean> {
-    const expect: Expectation[] = row === undefined ? [] : [isStill(row)];
-    try {
-      await db.commit({
-        instanceId: ownInstance,
-        expect,
-        claims: [],
-        events: [],
-        changes: [change],
-      });
-      return true;
-    } catch (error) {
-      if (error instanceof Conflict) return false;
-      throw error;
-    }
-  }
-
   async function attempt(): Promise<Held | undefined> {
     const sent = performance.now();
     const [row] = await db.read.select().from(t).where(eq(t.name, name));
@@ -92,7 +74,7 @@ export function holdLease(options: LeaseOptions): Lease {
     const expires = new Date(Math.max(Date.now() + lifeMs, (row?.expires.getTime() ?? 0) + 1));
     const next = { name, holder, token, expires };
     const change = row === undefined ? insertRow(leases, next) : updateRows(leases, { name }, next);
-    if (closed || !(await write(row, change))) {
+    if (closed || !(await write(db, row, change))) {
       lose();
       return undefined;
     }
@@ -139,9 +121,31 @@ export function holdLease(options: LeaseOptions): Lease {
       if (last === undefined) return;
       const free = updateRows(leases, { name }, { holder: "", expires: new Date(0) });
       // Who cannot give it back leaves it to time.
-      await write(last, free).catch(() => undefined);
+      await write(db, last, free).catch(() => undefined);
     },
   };
+}
+
+/** Changes the row if it is still as it was read. */
+async function write(
+  db: Database,
+  row: Row<typeof leases> | undefined,
+  change: RowChange,
+): Promise<boolean> {
+  const expect: Expectation[] = row === undefined ? [] : [isStill(row)];
+  try {
+    await db.commit({
+      instanceId: ownInstance,
+      expect,
+      claims: [],
+      events: [],
+      changes: [change],
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof Conflict) return false;
+    throw error;
+  }
 }
 
 const isStill = ({ name, token, expires }: Row<typeof leases>): Expectation => ({

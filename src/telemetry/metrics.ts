@@ -54,6 +54,7 @@ export type Timed = {
   upTo: readonly number[];
   bounds: readonly number[];
 };
+type Other = [name: string, help: string, type: string, read: Read];
 type Read = () => Awaitable<Value[]>;
 export type Value = { labels: Labels; value: number; metricName?: string };
 
@@ -74,7 +75,7 @@ export function createMetrics(sets: LabelSets): Metrics {
   const requests: CallSeries[] = [];
   const counters = new Map<string, CountCall>();
   const events = new Map<string, number>();
-  const others: [name: string, help: string, type: string, read: Read][] = [];
+  const others: Other[] = [];
   let registries: Promise<{ ofProcess: Registry; ofService: Registry }> | undefined;
 
   function counterOf(service: string, method: string): CountCall {
@@ -92,28 +93,6 @@ export function createMetrics(sets: LabelSets): Metrics {
       if (one === undefined) byOutcome.set(name, (one = newSeries(outcome, known)));
       countIn(one, seconds);
     };
-  }
-
-  async function load(): Promise<{ ofProcess: Registry; ofService: Registry }> {
-    const { collectDefaultMetrics, Registry: PromRegistry } = await import("prom-client");
-    const ofProcess = new PromRegistry();
-    const ofService = new PromRegistry();
-    collectDefaultMetrics({ register: ofProcess });
-    const add = (
-      name: string,
-      help: string,
-      type: string,
-      values: () => Awaitable<Value[]>,
-    ): void => {
-      // A metric is to the registry whatever gives these; its types know only the classes of the library.
-      const metric = { name, get: async () => ({ name, help, type, values: await values() }) };
-      ofService.registerMetric(metric as unknown as Counter);
-    };
-    add("idsvc_events_appended_total", "Events committed, by type.", "counter", () =>
-      [...events].map(([type, value]) => ({ labels: { type }, value })),
-    );
-    for (const other of others) add(...other);
-    return { ofProcess, ofService };
   }
 
   return {
@@ -147,7 +126,7 @@ export function createMetrics(sets: LabelSets): Metrics {
       others.push([name, help, "histogram", () => read().flatMap((one) => histogram(name, one))]);
     },
     async render(what) {
-      const { ofProcess, ofService } = await (registries ??= load());
+      const { ofProcess, ofService } = await (registries ??= load(others, events));
       const { contentType } = ofProcess;
       const process = await ofProcess.metrics();
       if (what === "process") return { contentType, body: process };
@@ -155,6 +134,31 @@ export function createMetrics(sets: LabelSets): Metrics {
       return { contentType, body: `${process}\n${await ofService.metrics()}\n${counted}` };
     },
   };
+}
+
+async function load(
+  others: readonly Other[],
+  events: ReadonlyMap<string, number>,
+): Promise<{ ofProcess: Registry; ofService: Registry }> {
+  const { collectDefaultMetrics, Registry: PromRegistry } = await import("prom-client");
+  const ofProcess = new PromRegistry();
+  const ofService = new PromRegistry();
+  collectDefaultMetrics({ register: ofProcess });
+  const add = (
+    name: string,
+    help: string,
+    type: string,
+    values: () => Awaitable<Value[]>,
+  ): void => {
+    // A metric is to the registry whatever gives these; its types know only the classes of the library.
+    const metric = { name, get: async () => ({ name, help, type, values: await values() }) };
+    ofService.registerMetric(metric as unknown as Counter);
+  };
+  add("idsvc_events_appended_total", "Events committed, by type.", "counter", () =>
+    [...events].map(([type, value]) => ({ labels: { type }, value })),
+  );
+  for (const other of others) add(...other);
+  return { ofProcess, ofService };
 }
 
 function histogram(name: string, { labels, count, seconds, upTo, bounds: ends }: Timed): Value[] {

@@ -116,6 +116,11 @@ describe("a file of src", () => {
     );
   });
 
+  it("marks no objects that come from elsewhere: what is kept beside one follows from it alone (decision 0331)", () => {
+    const marking = sources.filter(({ text }) => /^(?:export )?const \w+ = new Weak/m.test(text));
+    assert.deepEqual(marking.map(({ path }) => path).toSorted(), cachesByObject);
+  });
+
   it("takes permissions from the schema: only authz/roles.ts spells them", () => {
     const spelled = sources
       .filter(({ path }) => path !== "authz/roles.ts")
@@ -148,6 +153,20 @@ describe("a file of src or test", () => {
     assert.deepEqual(folders, []);
   });
 });
+
+/** Files that keep beside an object, for as long as it lives, what is computed of nothing but the object. */
+const cachesByObject = [
+  "api/inside-recursion.ts",
+  "api/interceptors/authenticate.ts",
+  "api/precheck.ts",
+  "api/system/reflection.ts",
+  "api/transcode/json.ts",
+  "authz/secret-fields.ts",
+  "crypto/key-object.ts",
+  "html.ts",
+  "resources/userschema/data.ts",
+  "texts/texts.ts",
+];
 
 function eachImport(judge: (from: string, specifier: string) => string | undefined): void {
   const violations = sources.flatMap(({ path, imports }) =>

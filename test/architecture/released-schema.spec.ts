@@ -72,6 +72,13 @@ describe("a change of the schema that breaks clients of the last release is refu
       (text) => text.replace(/\n {2}rpc GetTarget\([^]*?\n {2}\}\n/, "\n"),
       /RPC "GetTarget" .*was deleted/,
     ],
+    [
+      // The release had it in another file of the package, which is no break (decision 0330).
+      "a message that its package has no more",
+      "proto/idsvc/resources/user/v3alpha/idp_link.proto",
+      (text) => text.replaceAll("IDPLinkFilter", "LinkFilter"),
+      /message "IDPLinkFilter" was deleted from package/,
+    ],
   ];
   for (const [what, file, change, says] of breaks)
     it(`${what}, and it is named`, () =>

@@ -6,10 +6,8 @@ import { create, fromJson } from "@bufbuild/protobuf";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { PatchSessionRequestSchema } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
-import {
-  UnlockUserRequestSchema,
-  UserService,
-} from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { UnlockUserRequestSchema } from "#gen/idsvc/resources/user/v3alpha/user_requests_pb.ts";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { Scope } from "../../src/authz/context.ts";
 import type { Held } from "../../src/authz/holds.ts";
 import type { Awaitable } from "../../src/awaitable.ts";

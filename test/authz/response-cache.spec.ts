@@ -4,9 +4,9 @@ import { describe, it } from "node:test";
 import { create } from "@bufbuild/protobuf";
 import { GetTargetResponseSchema } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import {
-  cacheResponse,
+  CachedResponse,
   cachedResponse,
-  messageOf,
+  responseOf,
   writtenAs,
 } from "../../src/authz/response-cache.ts";
 
@@ -27,9 +27,9 @@ describe("an answer that is kept", () => {
   });
 
   it("stands for one message, which nobody can change", () => {
-    const answer = cacheResponse(init("a"));
-    const message = messageOf(GetTargetResponseSchema, answer);
-    assert.equal(messageOf(GetTargetResponseSchema, answer), message);
+    const answer = new CachedResponse(init("a"));
+    const { message } = responseOf(GetTargetResponseSchema, answer);
+    assert.equal(responseOf(GetTargetResponseSchema, answer).message, message);
     const inside = Object(message).target.target;
     assert.throws(() => Object.assign(inside, { name: "b" }), TypeError);
     assert.throws(() => Object.assign(message, { target: undefined }), TypeError);
@@ -37,20 +37,20 @@ describe("an answer that is kept", () => {
   });
 
   it("is written once in each form", () => {
-    const message = messageOf(GetTargetResponseSchema, cacheResponse(init("a")));
+    const response = responseOf(GetTargetResponseSchema, new CachedResponse(init("a")));
     let written = 0;
     const write = (form: string) =>
-      writtenAs(message, form, (what) => `${form} ${nameIn(what)} ${(written += 1)}`);
+      writtenAs(response, form, (what) => `${form} ${nameIn(what)} ${(written += 1)}`);
     assert.deepEqual(["x", "y", "x", "y"].map(write), ["x a 1", "y a 2", "x a 1", "y a 2"]);
   });
 
   it("is no other: what is not kept is made and written anew each time", () => {
     const answer = init("a");
-    const message = messageOf(GetTargetResponseSchema, answer);
-    assert.notEqual(messageOf(GetTargetResponseSchema, answer), message);
+    const response = responseOf(GetTargetResponseSchema, answer);
+    assert.notEqual(responseOf(GetTargetResponseSchema, answer).message, response.message);
     let written = 0;
-    const write = () => writtenAs(message, "x", () => String((written += 1)));
+    const write = () => writtenAs(response, "x", () => String((written += 1)));
     assert.deepEqual([write(), write()], ["1", "2"]);
-    assert.deepEqual(message, create(GetTargetResponseSchema, answer));
+    assert.deepEqual(response.message, create(GetTargetResponseSchema, answer));
   });
 });

@@ -1,6 +1,6 @@
+import type { UserDeps } from "../../src/resources/user/index.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Secret, TOTP } from "otpauth";
-import type { Deps } from "../../src/projection/module.ts";
 import { ownerWarning, ownerWarningEvents } from "../../src/resources/membership/index.ts";
 import {
   addRecoveryLink,
@@ -16,7 +16,7 @@ const domain = "localhost";
 
 /** Makes the events of checks, for which there is no call, and those of a security key. */
 export async function rareChecks(
-  deps: Deps,
+  deps: UserDeps,
   { create, make, name, instanceId }: World,
   remove: (path: string) => Promise<unknown>,
 ) {

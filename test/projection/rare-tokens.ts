@@ -5,12 +5,12 @@ import { consent, consentEvents } from "../../src/resources/consent/index.ts";
 import { app, appEvents } from "../../src/resources/app/index.ts";
 import { logout, logoutEvents } from "../../src/oidc/store/logouts.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
-import type { Deps } from "../../src/projection/module.ts";
+import type { ServiceDeps } from "../../src/app/deps.ts";
 
 const hour = 3_600_000;
 
 /** Makes the events of tokens: issued, renewed, exchanged, revoked; and of devices. */
-export async function rareTokens(deps: Deps, made: Bootstrap): Promise<void> {
+export async function rareTokens(deps: ServiceDeps, made: Bootstrap): Promise<void> {
   const { tokens, devices, users, newId, newSecret, now } = clientPorts({
     ...deps,
     features: { isOn: () => true },

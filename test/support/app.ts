@@ -1,3 +1,4 @@
+import type { ServiceDeps } from "../../src/app/deps.ts";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +41,7 @@ export type TestOptions = {
   now?: () => Date;
   dataDir?: string;
   withoutMetricsToken?: true;
-  moreModules?: Module[];
+  moreModules?: Module<ServiceDeps>[];
   /** What names lead to, in the place of the DNS. */
   resolver?: NameResolver;
   /** Where the lines of the log go, at level debug. */

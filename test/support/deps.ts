@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import type { Deps, Module } from "../../src/projection/module.ts";
+import type { ServiceDeps } from "../../src/app/deps.ts";
+import type { Module } from "../../src/projection/module.ts";
 
 /** A slice that serves nothing, and tells what slices are handed: for functions that no call reaches. */
-export function depsTold(): { module: Module; deps: () => Deps } {
-  let told: Deps | undefined;
+export function depsTold(): { module: Module<ServiceDeps>; deps: () => ServiceDeps } {
+  let told: ServiceDeps | undefined;
   return {
     module: {
       events: [],

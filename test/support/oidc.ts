@@ -6,7 +6,7 @@ import { targetsOf } from "../../src/oidc/core/audience.ts";
 import type { At, CodeGrant, Ports } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
 import type { LoggedEvent } from "../../src/eventstore/eventstore.ts";
-import type { Deps } from "../../src/projection/module.ts";
+import type { ServiceDeps } from "../../src/app/deps.ts";
 import { featureReader } from "../../src/settings/feature/index.ts";
 import type { TestOptions } from "./app.ts";
 import { depsTold } from "./deps.ts";
@@ -40,7 +40,7 @@ export type OidcPeer = ResourcePeer & {
   issuer: string;
   at: At;
   ports: Omit<Ports, "browsers" | "interactions" | "functions">;
-  deps: Deps;
+  deps: ServiceDeps;
   /** Moves the clock of the service. */
   pass(ms: number): void;
   now(): Date;

@@ -1,5 +1,6 @@
 import type { DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
 import { clientOf, editorOf } from "../../authz/context.ts";
+import type { Response } from "../../authz/response-cache.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import { executionWriter } from "../../authz/roles.ts";
 import { withoutSecrets, withSecretsOf } from "../../authz/secret-fields.ts";
@@ -65,18 +66,18 @@ export const executions =
         if (hook.signal?.aborted) throw callerGone();
         result = await next();
         return {
-          // Of a unary method the result is its output message (endpoints.ts).
+          // Of a unary method the result is a response (endpoints.ts).
           response: (secrets) =>
-            seen(method.output, asJson(method.output, result as Message), secrets),
+            seen(method.output, asJson(method.output, (result as Response).message), secrets),
           async takeResponse(json, secrets) {
-            const before = asJson(method.output, result as Message);
+            const before = asJson(method.output, (result as Response).message);
             const message = readMessage(
               method.output,
               whole(method.output, before, json, secrets),
               read,
             );
             await requireResponse(message);
-            result = message as R;
+            result = { message, forms: undefined } as R;
           },
         };
       });

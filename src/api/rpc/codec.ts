@@ -1,5 +1,5 @@
 import { fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { writtenAs } from "../../authz/response-cache.ts";
+import { type Response, writtenAs } from "../../authz/response-cache.ts";
 import { invalidArgument } from "../../errors.ts";
 import { detailTypes } from "../errors.ts";
 import type { MethodRule } from "../method-rule.ts";
@@ -10,7 +10,7 @@ import { parseStrictJson } from "../transcode/strict-json.ts";
 export type Codec = {
   name: "proto" | "json";
   read(rule: MethodRule, bytes: Uint8Array): Message;
-  write(rule: MethodRule, message: Message): Uint8Array | string;
+  write(rule: MethodRule, response: Response): Uint8Array | string;
 };
 
 export const protoCodec: Codec = {
@@ -26,7 +26,8 @@ export const protoCodec: Codec = {
       );
     }
   },
-  write: ({ method }, message) => writtenAs(message, "bytes", (it) => toBinary(method.output, it)),
+  write: ({ method }, response) =>
+    writtenAs(response, "bytes", (it) => toBinary(method.output, it)),
 };
 
 export const jsonCodec: Codec = {
@@ -35,8 +36,8 @@ export const jsonCodec: Codec = {
     const json = bytes.length === 0 ? {} : parseStrictJson(bytes);
     return readMessage(method.input, json, { ignoreUnknownFields });
   },
-  write: ({ method, jsonNames }, message) =>
-    writtenAs(message, jsonForm(jsonNames), (it) =>
+  write: ({ method, jsonNames }, response) =>
+    writtenAs(response, jsonForm(jsonNames), (it) =>
       JSON.stringify(writeMessage(method.output, it, { jsonNames, registry: detailTypes })),
     ),
 };

@@ -1,5 +1,4 @@
-import type { Message } from "@bufbuild/protobuf";
-import { writtenAs } from "../../authz/response-cache.ts";
+import { type Response, writtenAs } from "../../authz/response-cache.ts";
 import type { DomainError } from "../../errors.ts";
 import { callEndpoint, type StreamEndpoint } from "../endpoint.ts";
 import { toDomainError } from "../errors.ts";
@@ -85,7 +84,7 @@ async function serve(
 ): Promise<void> {
   const { rule } = endpoint;
   const framing = prepare();
-  let opened: { result: AsyncIterable<Message> } | undefined;
+  let opened: { result: AsyncIterable<Response> } | undefined;
   let failure: DomainError | undefined;
   try {
     opened = await callEndpoint(endpoint, exchange, {
@@ -108,8 +107,8 @@ async function serve(
     pieces.write(framing.text ? Buffer.from(bytes).toString("base64") : bytes);
   try {
     if (opened !== undefined) {
-      for await (const message of flowing(exchange, opened.result)) {
-        await send(framed(framing.codec, rule, message));
+      for await (const response of flowing(exchange, opened.result)) {
+        await send(framed(framing.codec, rule, response));
       }
     }
   } catch (thrown) {
@@ -121,8 +120,8 @@ async function serve(
 }
 
 /** A message in its frame; of one that is sent to many, the frame is made once. */
-const framed = (codec: Codec, rule: MethodRule, message: Message): Uint8Array =>
-  writtenAs(message, `frame of ${codec.name}`, (it) => {
-    const written = codec.write(rule, it);
+const framed = (codec: Codec, rule: MethodRule, response: Response): Uint8Array =>
+  writtenAs(response, `frame of ${codec.name}`, () => {
+    const written = codec.write(rule, response);
     return frame(typeof written === "string" ? Buffer.from(written) : written);
   });

@@ -2,7 +2,7 @@ import { type DescField, type Message, toJson } from "@bufbuild/protobuf";
 import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { methodNotAllowed } from "../refusals.ts";
 import { whenKnown } from "../../awaitable.ts";
-import { writtenAs } from "../../authz/response-cache.ts";
+import { type Response, writtenAs } from "../../authz/response-cache.ts";
 import { type DomainError, invalidArgument, notFound } from "../../errors.ts";
 import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
 import { detailTypes, httpForm, toDomainError, toWire } from "../errors.ts";
@@ -58,8 +58,8 @@ export async function serveRest(found: Found, exchange: Exchange): Promise<void>
         return whenKnown(readDecompressed(exchange, rule.maxBodyBytes), bind);
       },
     };
-    const write = (message: Message) =>
-      writtenAs(message, form, (it) =>
+    const write = (response: Response) =>
+      writtenAs(response, form, (it) =>
         JSON.stringify(answerBody(endpoint, binding.responseBody, it)),
       );
     if (endpoint.kind === "server_streaming") {
@@ -81,17 +81,17 @@ const inPieces = (exchange: Exchange): AsyncIterable<Uint8Array> =>
 async function sendLines(
   exchange: Exchange,
   { successStatus, jsonNames }: Endpoint["rule"],
-  { result }: Outcome<AsyncIterable<Message>>,
-  write: (message: Message) => string,
+  { result }: Outcome<AsyncIterable<Response>>,
+  write: (response: Response) => string,
 ): Promise<void> {
   const lines = exchange.stream(successStatus, {
     "content-type": "application/x-ndjson",
     "cache-control": "no-store",
   });
   try {
-    const line = (message: Message) =>
-      writtenAs(message, "line", (it) => Buffer.from(`${write(it)}\n`));
-    for await (const message of flowing(exchange, result)) await lines.write(line(message));
+    const line = (response: Response) =>
+      writtenAs(response, "line", () => Buffer.from(`${write(response)}\n`));
+    for await (const response of flowing(exchange, result)) await lines.write(line(response));
   } catch (thrown) {
     const error = restError(toDomainError(thrown, exchange.requestId), jsonNames);
     await lines.write(`${JSON.stringify({ error })}\n`);

@@ -1,3 +1,4 @@
+import type { ActionPorts } from "../../resources/action/index.ts";
 import type { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
 import { editorOf, type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
@@ -28,7 +29,10 @@ type Parts = {
   report: (called: TargetCalled) => void;
 };
 
-export function deliveryHandlers(deps: Deps, parts: Parts): Handlers<typeof DeliveryService> {
+export function deliveryHandlers(
+  deps: Deps & ActionPorts,
+  parts: Parts,
+): Handlers<typeof DeliveryService> {
   const { db, events, newId, now, registry } = deps;
   const search = deliverySearch(deps);
 

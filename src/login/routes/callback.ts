@@ -23,19 +23,8 @@ const longestSamlForm = 384 * 1024;
  * of ours posts it once more.
  */
 export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
-  const { intents, flows } = parts;
+  const { intents } = parts;
   const login = createProviderLogin(parts);
-
-  async function waitingFor(at: LoginRequestContext, parameters: Parameters): Promise<IntentRow> {
-    const state = parameters.get("state") ?? parameters.get("RelayState") ?? "";
-    const row = await intents.waiting(at.instanceId, state);
-    if (row !== undefined) return row;
-    throw new PageRefused(
-      "PROVIDER_FAILED",
-      400,
-      "IDP_STATE_UNKNOWN: no login waits for this answer: it has expired, or was never begun",
-    );
-  }
 
   async function answered(
     request: LoginRequest,
@@ -68,31 +57,6 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
     }
   }
 
-  /** A page that posts it once more, to the same address; from there the app that waits may be reached. */
-  async function again(
-    request: LoginRequest,
-    at: LoginRequestContext,
-    parameters: Parameters,
-    row: IntentRow,
-  ): Promise<LoginAnswer> {
-    const page = await plainPage(parts, request, at);
-    const flow = row.flowId === "" ? undefined : await flows.load(at.instanceId, row.flowId);
-    const waiting = [flow?.data.request?.redirectUri, row.successUrl, row.failureUrl];
-    const headers = pageHeaders({
-      nonce: page.nonce,
-      isTls: at.issuer.startsWith("https:"),
-      formTargets: waiting.filter((each) => each !== undefined).filter((each) => each !== ""),
-      frameOrigins: await parts.frameOriginsOf({
-        instanceId: at.instanceId,
-        organizationId: await organizationOf(parts, at.instanceId, flow?.data),
-      }),
-      hasForms: true,
-    });
-    const action = pathOf(request);
-    const body = providerBackPage(page, { action, parameters: [...parameters] });
-    return { status: 200, headers, body };
-  }
-
   const endpoint = (
     path: string,
     methods: LoginEndpoint["methods"],
@@ -103,7 +67,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
     crossOrigin: "none",
     async handle(request, at) {
       const parameters = await parametersOf(request);
-      const row = await waitingFor(at, parameters);
+      const row = await waitingFor(parts, at, parameters);
       if (!check(row, request)) {
         throw new PageRefused(
           "PROVIDER_FAILED",
@@ -112,7 +76,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
         );
       }
       if (request.method === "POST" && parameters.get("again") !== "true") {
-        return again(request, at, parameters, row);
+        return again(parts, request, at, parameters, row);
       }
       return answered(request, at, parameters, row);
     },
@@ -131,6 +95,47 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
     },
     samlMetadata(parts),
   ];
+}
+
+async function waitingFor(
+  { intents }: RouteParts,
+  at: LoginRequestContext,
+  parameters: Parameters,
+): Promise<IntentRow> {
+  const state = parameters.get("state") ?? parameters.get("RelayState") ?? "";
+  const row = await intents.waiting(at.instanceId, state);
+  if (row !== undefined) return row;
+  throw new PageRefused(
+    "PROVIDER_FAILED",
+    400,
+    "IDP_STATE_UNKNOWN: no login waits for this answer: it has expired, or was never begun",
+  );
+}
+
+/** A page that posts it once more, to the same address; from there the app that waits may be reached. */
+async function again(
+  parts: RouteParts,
+  request: LoginRequest,
+  at: LoginRequestContext,
+  parameters: Parameters,
+  row: IntentRow,
+): Promise<LoginAnswer> {
+  const page = await plainPage(parts, request, at);
+  const flow = row.flowId === "" ? undefined : await parts.flows.load(at.instanceId, row.flowId);
+  const waiting = [flow?.data.request?.redirectUri, row.successUrl, row.failureUrl];
+  const headers = pageHeaders({
+    nonce: page.nonce,
+    isTls: at.issuer.startsWith("https:"),
+    formTargets: waiting.filter((each) => each !== undefined).filter((each) => each !== ""),
+    frameOrigins: await parts.frameOriginsOf({
+      instanceId: at.instanceId,
+      organizationId: await organizationOf(parts, at.instanceId, flow?.data),
+    }),
+    hasForms: true,
+  });
+  const action = pathOf(request);
+  const body = providerBackPage(page, { action, parameters: [...parameters] });
+  return { status: 200, headers, body };
 }
 
 /** What went wrong at the provider, or with what it said: whoever began the intent is told. */

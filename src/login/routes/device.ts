@@ -13,32 +13,7 @@ const longest = 40;
 
 /** Letting a device in by the code that it shows (RFC 8628 section 3.3): who asks for what is confirmed by name. */
 export function deviceRoutes(parts: RouteParts): Route[] {
-  const { advance, appOf, consents, devices, users, sessions } = parts;
-
-  function show(context: PageContext, shown: Shown) {
-    const userCode = (context.form.get("user_code") ?? context.query.get("user_code") ?? "").slice(
-      0,
-      longest,
-    );
-    const view = userCode === "" ? {} : { userCode };
-    const self = `${paths.device}${userCode === "" ? "" : `?${new URLSearchParams({ user_code: userCode })}`}`;
-    return context.show((page) => devicePage(page, view), { ...shown, self });
-  }
-
-  /** What waits, for whoever has logged in for it. @throws PageRefused */
-  async function waiting(context: PageContext) {
-    const session = await requireSession(parts, context);
-    const { device, outcome } = context.flow.data;
-    if (device?.requestId === undefined || outcome !== "done")
-      throw new PageRefused("FLOW_NOT_FOUND", 400);
-    const proven = toBrowserSession(session);
-    const found = await devices.waiting(context.at, device.requestId);
-    const app = found && (await appOf(context.at.instanceId, found.request.clientId));
-    return proven && found && app && { session: proven, app, ...found };
-  }
-
-  const expired = (context: PageContext) =>
-    context.go(paths.device, { problem: "USER_CODE_INVALID" });
+  const { advance, consents, devices, users, sessions } = parts;
 
   return [
     {
@@ -75,7 +50,7 @@ export function deviceRoutes(parts: RouteParts): Route[] {
     {
       path: paths.deviceConfirm,
       async get(context) {
-        const found = await waiting(context);
+        const found = await waiting(parts, context);
         if (found === undefined) return expired(context);
         const { request, session, userCode, app } = found;
         const account = await users.account(context.at.instanceId, session.user.id);
@@ -85,7 +60,7 @@ export function deviceRoutes(parts: RouteParts): Route[] {
         return context.show((page) => deviceConfirmPage(page, view), { self: paths.deviceConfirm });
       },
       async post(context) {
-        const found = await waiting(context);
+        const found = await waiting(parts, context);
         if (found === undefined) return expired(context);
         const { request, session, app } = found;
         const isAllowed = valueOf(context, "consent") === "allow";
@@ -108,4 +83,29 @@ export function deviceRoutes(parts: RouteParts): Route[] {
       },
     },
   ];
+}
+
+const expired = (context: PageContext) =>
+  context.go(paths.device, { problem: "USER_CODE_INVALID" });
+
+/** What waits, for whoever has logged in for it. @throws PageRefused */
+async function waiting(parts: RouteParts, context: PageContext) {
+  const session = await requireSession(parts, context);
+  const { device, outcome } = context.flow.data;
+  if (device?.requestId === undefined || outcome !== "done")
+    throw new PageRefused("FLOW_NOT_FOUND", 400);
+  const proven = toBrowserSession(session);
+  const found = await parts.devices.waiting(context.at, device.requestId);
+  const app = found && (await parts.appOf(context.at.instanceId, found.request.clientId));
+  return proven && found && app && { session: proven, app, ...found };
+}
+
+function show(context: PageContext, shown: Shown) {
+  const userCode = (context.form.get("user_code") ?? context.query.get("user_code") ?? "").slice(
+    0,
+    longest,
+  );
+  const view = userCode === "" ? {} : { userCode };
+  const self = `${paths.device}${userCode === "" ? "" : `?${new URLSearchParams({ user_code: userCode })}`}`;
+  return context.show((page) => devicePage(page, view), { ...shown, self });
 }

@@ -14,66 +14,18 @@ import { credentialOf } from "./passkey.ts";
 // As for all codes that are sent: nobody's answer takes as long.
 const usualName = "login";
 
+const refused = { problems: [{ code: "CODE_INVALID", field: "code" }] } as const;
+
 /** Pages that mails lead to, in whichever browser: what they need stands in the link. */
 export function fromMailRoutes(parts: RouteParts): Route[] {
   const { always } = constantTime(300);
-  const { advance, users, call } = parts;
-
-  const given = (context: PageContext, name: string) =>
-    valueOf(context, name) || (context.query.get(name) ?? "");
-
-  /** The user whom a link names, as whom their code is spent; undefined for nobody. */
-  async function named(context: PageContext) {
-    const id = given(context, "user_id");
-    const organizationId =
-      id === "" ? undefined : await users.organizationOf(context.at.instanceId, id);
-    return organizationId === undefined ? undefined : { id, organizationId };
-  }
-
-  const refused = { problems: [{ code: "CODE_INVALID", field: "code" }] } as const;
-
-  /** Whether something came of it. */
-  async function whether(work: () => Promise<unknown>): Promise<boolean> {
-    try {
-      return (await work()) !== undefined;
-    } catch (error) {
-      if (!(error instanceof DomainError) || error.kind === "unavailable") throw error;
-      return false;
-    }
-  }
-
-  /** Whether a guess was right; whatever refuses it is a wrong code to who stands here. */
-  const isDone = (context: PageContext, work: () => Promise<unknown>): Promise<boolean> =>
-    asGuess(
-      parts,
-      context,
-      () => whether(work),
-      (isRight) => isRight,
-    );
-
-  function showConfirm(context: PageContext) {
-    const view = { userId: given(context, "user_id"), code: given(context, "code") };
-    return context.show((page) => confirmEmailPage(page, view));
-  }
-
-  /** The invitation; once it was taken up here, the form that creates the passkey. */
-  async function showInvited(context: PageContext) {
-    const { invited } = context.flow.data;
-    if (invited !== undefined) {
-      const account = await users.account(context.at.instanceId, invited.user.id);
-      const asked = { account, options: invited.options, action: paths.registerPasskey };
-      return context.show((page) => setupPasskeyPage(page, asked));
-    }
-    const code = { codeId: given(context, "code_id"), code: given(context, "code") };
-    const view = { userId: given(context, "user_id"), ...code };
-    return context.show((page) => invitedPasskeyPage(page, view));
-  }
+  const { advance, call } = parts;
 
   async function begin(context: PageContext) {
     const domain = hostName(new URL(context.at.issuer).host);
     const code = { id: given(context, "code_id"), code: given(context, "code") };
-    const isBegun = await isDone(context, async () => {
-      const user = await named(context);
+    const isBegun = await isDone(parts, context, async () => {
+      const user = await named(parts, context);
       if (user === undefined || code.id === "" || code.code === "") return undefined;
       const request = { id: user.id, registration: { domain, code } };
       const made = await call(
@@ -89,24 +41,6 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
     return context.again(isBegun ? {} : refused);
   }
 
-  async function create(context: PageContext) {
-    const { invited, ...rest } = context.flow.data;
-    if (invited === undefined) return context.again(refused);
-    const { user, webAuthNId } = invited;
-    const publicKeyCredential = (await credentialOf(parts, context)) ?? {};
-    const verify = { publicKeyCredential, webAuthNName: usualName };
-    try {
-      const request = { id: user.id, webAuthNId, verify };
-      await call(UserService.method.verifyWebAuthNRegistration, request, asUser(context, user));
-    } catch (error) {
-      const taken = toProblems(error).some(({ code }) => code === "WEB_AUTH_N_TAKEN");
-      const code = taken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
-      return context.again({ problems: [{ code }] });
-    }
-    await context.save(rest);
-    return advance.next(context, "PASSKEY_CREATED");
-  }
-
   return [
     {
       path: paths.confirmEmail,
@@ -119,8 +53,8 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
         if (missing.length > 0) return context.again({ problems: missing });
         const verificationCode = valueOf(context, "code");
         const isRight = await always(() =>
-          isDone(context, async () => {
-            const user = await named(context);
+          isDone(parts, context, async () => {
+            const user = await named(parts, context);
             if (user === undefined || verificationCode === "") return undefined;
             const request = { id: user.id, verificationCode };
             const verify = UserService.method.verifyContactEmail;
@@ -134,12 +68,82 @@ export function fromMailRoutes(parts: RouteParts): Route[] {
       path: paths.registerPasskey,
       async get(context) {
         if (!context.hasFlow) await context.save({});
-        return showInvited(context);
+        return showInvited(parts, context);
       },
       async post(context) {
         const credential = context.form.get("credential");
-        return credential === undefined ? always(() => begin(context)) : create(context);
+        return credential === undefined ? always(() => begin(context)) : create(parts, context);
       },
     },
   ];
+}
+
+/** The user whom a link names, as whom their code is spent; undefined for nobody. */
+async function named({ users }: RouteParts, context: PageContext) {
+  const id = given(context, "user_id");
+  const organizationId =
+    id === "" ? undefined : await users.organizationOf(context.at.instanceId, id);
+  return organizationId === undefined ? undefined : { id, organizationId };
+}
+
+/** Whether a guess was right; whatever refuses it is a wrong code to who stands here. */
+const isDone = (
+  parts: RouteParts,
+  context: PageContext,
+  work: () => Promise<unknown>,
+): Promise<boolean> =>
+  asGuess(
+    parts,
+    context,
+    () => whether(work),
+    (isRight) => isRight,
+  );
+
+/** The invitation; once it was taken up here, the form that creates the passkey. */
+async function showInvited({ users }: RouteParts, context: PageContext) {
+  const { invited } = context.flow.data;
+  if (invited !== undefined) {
+    const account = await users.account(context.at.instanceId, invited.user.id);
+    const asked = { account, options: invited.options, action: paths.registerPasskey };
+    return context.show((page) => setupPasskeyPage(page, asked));
+  }
+  const code = { codeId: given(context, "code_id"), code: given(context, "code") };
+  const view = { userId: given(context, "user_id"), ...code };
+  return context.show((page) => invitedPasskeyPage(page, view));
+}
+
+async function create(parts: RouteParts, context: PageContext) {
+  const { invited, ...rest } = context.flow.data;
+  if (invited === undefined) return context.again(refused);
+  const { user, webAuthNId } = invited;
+  const publicKeyCredential = (await credentialOf(parts, context)) ?? {};
+  const verify = { publicKeyCredential, webAuthNName: usualName };
+  try {
+    const request = { id: user.id, webAuthNId, verify };
+    await parts.call(UserService.method.verifyWebAuthNRegistration, request, asUser(context, user));
+  } catch (error) {
+    const taken = toProblems(error).some(({ code }) => code === "WEB_AUTH_N_TAKEN");
+    const code = taken ? "WEB_AUTH_N_TAKEN" : "WEB_AUTH_N_INVALID";
+    return context.again({ problems: [{ code }] });
+  }
+  await context.save(rest);
+  return parts.advance.next(context, "PASSKEY_CREATED");
+}
+
+const given = (context: PageContext, name: string) =>
+  valueOf(context, name) || (context.query.get(name) ?? "");
+
+/** Whether something came of it. */
+async function whether(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    return (await work()) !== undefined;
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.kind === "unavailable") throw error;
+    return false;
+  }
+}
+
+function showConfirm(context: PageContext) {
+  const view = { userId: given(context, "user_id"), code: given(context, "code") };
+  return context.show((page) => confirmEmailPage(page, view));
 }

@@ -19,58 +19,8 @@ export function providerRoutes(parts: RouteParts): Route[] {
   const { intents } = parts;
   const login = createProviderLogin(parts);
 
-  /** @throws PageRefused PROVIDER_OFF */
-  async function activeIdp(context: PageContext, id: string): Promise<Idp> {
-    const { instanceId } = context.at;
-    const { organizationId } = context.tenant;
-    if (id === "" || id.length > longestId) throw new PageRefused("NOT_FOUND", 404);
-    try {
-      return (await intents.requireIdp(instanceId, organizationId, id)).idp;
-    } catch (error) {
-      throw providerRefusal(error, context);
-    }
-  }
-
-  async function start(context: PageContext, id: string): Promise<LoginAnswer> {
-    const idp = await activeIdp(context, id);
-    if (idp.type === "ldap") return context.go(paths.providerPassword, { idp: id });
-    const flow = await context.persisted();
-    const { freshSince, request } = flow.data;
-    const at = { ...writing(context, "system:login"), issuer: context.at.issuer };
-    try {
-      const { way } = await intents.begin(at, {
-        idpId: id,
-        organizationId: context.tenant.organizationId,
-        goesOn: { flowId: flow.id },
-        isFresh: freshSince !== undefined,
-        loginHint: request?.loginHint,
-      });
-      const { url } = way;
-      const view = { provider: idp.name, url };
-      if (way.kind === "form") {
-        const { fields } = way;
-        const targets = { formTargets: [url] };
-        return await context.show((page) => providerGoPage(page, { ...view, fields }), targets);
-      }
-      const shown = await context.show((page) => providerGoPage(page, view), { hasForms: false });
-      return { ...shown, headers: { ...shown.headers, refresh: `0; url=${url}` } };
-    } catch (error) {
-      throw providerRefusal(error, context);
-    }
-  }
-
-  async function showPassword(context: PageContext): Promise<LoginAnswer> {
-    const id = valueOf(context, "idp") || (context.query.get("idp") ?? "");
-    const { name } = await activeIdp(context, id);
-    if (!context.hasFlow) await context.save({});
-    const loginName = valueOf(context, "login_name") || context.flow.data.loginName;
-    const view = { idpId: id, provider: name, ...(loginName ? { loginName } : {}) };
-    const self = `${paths.providerPassword}?${new URLSearchParams({ idp: id })}`;
-    return context.show((page) => providerPasswordPage(page, view), { self });
-  }
-
   async function tryPassword(context: PageContext, id: string): Promise<LoginAnswer> {
-    await activeIdp(context, id);
+    await activeIdp(parts, context, id);
     const missing = missingIn(context, ["login_name", "password"]);
     if (missing.length > 0) return context.again({ problems: missing });
     const flow = await context.persisted();
@@ -95,16 +45,66 @@ export function providerRoutes(parts: RouteParts): Route[] {
   return [
     {
       path: paths.provider,
-      get: (context) => start(context, context.query.get("idp") ?? ""),
+      get: (context) => start(parts, context, context.query.get("idp") ?? ""),
       async post(context) {
-        const { id } = await activeIdp(context, valueOf(context, "idp"));
+        const { id } = await activeIdp(parts, context, valueOf(context, "idp"));
         return context.go(paths.provider, { idp: id });
       },
     },
     {
       path: paths.providerPassword,
-      get: showPassword,
+      get: (context) => showPassword(parts, context),
       post: (context) => tryPassword(context, valueOf(context, "idp")),
     },
   ];
+}
+
+/** @throws PageRefused PROVIDER_OFF */
+async function activeIdp({ intents }: RouteParts, context: PageContext, id: string): Promise<Idp> {
+  const { instanceId } = context.at;
+  const { organizationId } = context.tenant;
+  if (id === "" || id.length > longestId) throw new PageRefused("NOT_FOUND", 404);
+  try {
+    return (await intents.requireIdp(instanceId, organizationId, id)).idp;
+  } catch (error) {
+    throw providerRefusal(error, context);
+  }
+}
+
+async function start(parts: RouteParts, context: PageContext, id: string): Promise<LoginAnswer> {
+  const idp = await activeIdp(parts, context, id);
+  if (idp.type === "ldap") return context.go(paths.providerPassword, { idp: id });
+  const flow = await context.persisted();
+  const { freshSince, request } = flow.data;
+  const at = { ...writing(context, "system:login"), issuer: context.at.issuer };
+  try {
+    const { way } = await parts.intents.begin(at, {
+      idpId: id,
+      organizationId: context.tenant.organizationId,
+      goesOn: { flowId: flow.id },
+      isFresh: freshSince !== undefined,
+      loginHint: request?.loginHint,
+    });
+    const { url } = way;
+    const view = { provider: idp.name, url };
+    if (way.kind === "form") {
+      const { fields } = way;
+      const targets = { formTargets: [url] };
+      return await context.show((page) => providerGoPage(page, { ...view, fields }), targets);
+    }
+    const shown = await context.show((page) => providerGoPage(page, view), { hasForms: false });
+    return { ...shown, headers: { ...shown.headers, refresh: `0; url=${url}` } };
+  } catch (error) {
+    throw providerRefusal(error, context);
+  }
+}
+
+async function showPassword(parts: RouteParts, context: PageContext): Promise<LoginAnswer> {
+  const id = valueOf(context, "idp") || (context.query.get("idp") ?? "");
+  const { name } = await activeIdp(parts, context, id);
+  if (!context.hasFlow) await context.save({});
+  const loginName = valueOf(context, "login_name") || context.flow.data.loginName;
+  const view = { idpId: id, provider: name, ...(loginName ? { loginName } : {}) };
+  const self = `${paths.providerPassword}?${new URLSearchParams({ idp: id })}`;
+  return context.show((page) => providerPasswordPage(page, view), { self });
 }

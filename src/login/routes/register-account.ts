@@ -40,14 +40,6 @@ export function registerAccountRoute(parts: RouteParts): Route {
     });
   }
 
-  /** Leads back to what is wrong: to the page before, where it is what that has asked for. */
-  function again(context: PageContext, problems: readonly Problem[]): Promise<LoginAnswer> {
-    const ofNames = problems.filter(({ field }) => field !== undefined && earlier.has(field));
-    return ofNames.length > 0
-      ? context.again({ problems: ofNames }, paths.register)
-      : context.again({ problems });
-  }
-
   /** What is wrong; nothing when the account is made and its owner logged in. */
   async function register(context: PageContext, newcomer: Newcomer): Promise<readonly Problem[]> {
     const { givenName, familyName, email } = newcomer;
@@ -110,6 +102,14 @@ export function registerAccountRoute(parts: RouteParts): Route {
         return problems.length > 0 ? again(context, problems) : advance.next(context);
       }),
   };
+}
+
+/** Leads back to what is wrong: to the page before, where it is what that has asked for. */
+function again(context: PageContext, problems: readonly Problem[]): Promise<LoginAnswer> {
+  const ofNames = problems.filter(({ field }) => field !== undefined && earlier.has(field));
+  return ofNames.length > 0
+    ? context.again({ problems: ofNames }, paths.register)
+    : context.again({ problems });
 }
 
 /** What is wrong; nothing when it is done. */

@@ -16,43 +16,66 @@ const wrongCode = [{ code: "CODE_INVALID", field: "code" }] as const;
 
 type Newcomer = NonNullable<FlowData["newcomer"]>;
 
+/** What both steps of a registration stand on. */
+const registrationOf = (parts: RouteParts) => ({
+  ...parts,
+  ...constantTime(400),
+  ...createRegistration(parts),
+  newcomers: createNewcomers(parts.deps),
+  account: accountEmail(parts),
+});
+type RegistrationParts = ReturnType<typeof registrationOf>;
+
 /**
  * Registration up to the proof of the e-mail address, and the proof of that of an account. Whether an account has the address,
  * only the mail tells: whoever reads it (D50, J13). Until the proof there is no account.
  */
 export function registerRoutes(parts: RouteParts): Route[] {
-  const { always } = constantTime(400);
-  const { deps, advance, mayTell, appOf } = parts;
-  const { homeOf, requireAllowed } = createRegistration(parts);
-  const newcomers = createNewcomers(deps);
-  const account = accountEmail(parts);
+  const registration = registrationOf(parts);
+  const { always, requireAllowed } = registration;
 
-  const typedIn = (context: PageContext) => ({
-    givenName: valueOf(context, "given_name"),
-    familyName: valueOf(context, "family_name"),
-    email: valueOf(context, "email"),
-  });
+  return [
+    {
+      path: paths.register,
+      async get(context) {
+        if (!context.hasFlow) await context.save({ begin: "create" });
+        await requireAllowed(context);
+        return show(parts, context);
+      },
+      async post(context) {
+        await requireAllowed(context);
+        const typed = typedIn(context);
+        const problems = problemsIn(context, typed.email);
+        if (problems.length > 0) return context.again({ problems });
+        // Whoever was about to log in here registers instead.
+        const { sessionId: _, ...rest } = context.flow.data;
+        await context.save(rest);
+        await always(() => ask(registration, context, typed));
+        return context.go(paths.verifyEmail);
+      },
+    },
+    verifyEmailRoute(registration),
+  ];
+}
 
-  async function show(context: PageContext): Promise<LoginAnswer> {
-    const { request, newcomer } = context.flow.data;
-    const app = request && (await appOf(context.at.instanceId, request.clientId));
-    const view = {
-      ...(app === undefined ? {} : { app: app.name }),
-      values: context.form.has("email") ? typedIn(context) : (newcomer ?? typedIn(context)),
-    };
-    return context.show((page) => registerPage(page, view), { self: paths.register });
-  }
+/** The address of whoever registers has the code sent; nothing is proven of another one any more. */
+async function ask(
+  { deps, newcomers, homeOf }: RegistrationParts,
+  context: PageContext,
+  newcomer: Omit<Newcomer, "id">,
+): Promise<void> {
+  const id = context.flow.data.newcomer?.id ?? deps.newId();
+  const { email: address } = newcomer;
+  const organizationId = await homeOf(context);
+  const { language } = context;
+  const at = writing(context, "system:login");
+  await newcomers.ask(at, { id, address, organizationId, language });
+  await context.save({ ...context.flow.data, newcomer: { ...newcomer, id } });
+}
 
-  /** The address of whoever registers has the code sent; nothing is proven of another one any more. */
-  async function ask(context: PageContext, newcomer: Omit<Newcomer, "id">): Promise<void> {
-    const id = context.flow.data.newcomer?.id ?? deps.newId();
-    const { email: address } = newcomer;
-    const organizationId = await homeOf(context);
-    const { language } = context;
-    const at = writing(context, "system:login");
-    await newcomers.ask(at, { id, address, organizationId, language });
-    await context.save({ ...context.flow.data, newcomer: { ...newcomer, id } });
-  }
+/** The proof of an address by the code that was sent there: of whoever registers, or of an account. */
+function verifyEmailRoute(registration: RegistrationParts): Route {
+  const { always, newcomers, account, advance, mayTell, requireAllowed } = registration;
 
   async function showVerify(context: PageContext, shown: Shown): Promise<LoginAnswer> {
     const newcomer = newcomerOf(context);
@@ -76,7 +99,7 @@ export function registerRoutes(parts: RouteParts): Route[] {
     if (newcomer === undefined) return account.send(context);
     const waits = { instanceId: context.at.instanceId, userId: newcomer.id };
     if (!(await mayTell(waits, "registration"))) return { problems: [{ code: "RATE_LIMITED" }] };
-    await ask(context, newcomer);
+    await ask(registration, context, newcomer);
     return { notice: "CODE_SENT" };
   }
 
@@ -87,7 +110,7 @@ export function registerRoutes(parts: RouteParts): Route[] {
       if (newcomer === undefined) return account.correct(context, email);
       if (!isAddress(email)) return [{ code: "EMAIL_INVALID", field: "email" }] as const;
       const { givenName, familyName } = newcomer;
-      await ask(context, { givenName, familyName, email });
+      await ask(registration, context, { givenName, familyName, email });
       return [];
     });
     return problems.length > 0
@@ -105,48 +128,43 @@ export function registerRoutes(parts: RouteParts): Route[] {
       : verifyNewcomer(newcomers, context, newcomer, code);
   }
 
-  return [
-    {
-      path: paths.register,
-      async get(context) {
-        if (!context.hasFlow) await context.save({ begin: "create" });
-        await requireAllowed(context);
-        return show(context);
-      },
-      async post(context) {
-        await requireAllowed(context);
-        const typed = typedIn(context);
-        const problems = problemsIn(context, typed.email);
-        if (problems.length > 0) return context.again({ problems });
-        // Whoever was about to log in here registers instead.
-        const { sessionId: _, ...rest } = context.flow.data;
-        await context.save(rest);
-        await always(() => ask(context, typed));
-        return context.go(paths.verifyEmail);
-      },
+  return {
+    path: paths.verifyEmail,
+    get: (context) => showVerify(context, noticeOf(context)),
+    async post(context) {
+      const newcomer = newcomerOf(context);
+      if (newcomer !== undefined) await requireAllowed(context);
+      if (valueOf(context, "resend") !== "") {
+        return context.again(await always(() => resend(context)));
+      }
+      if (newcomer === undefined && valueOf(context, "skip") !== "") {
+        await account.skip(context);
+        return advance.next(context);
+      }
+      const email = valueOf(context, "email");
+      if (email !== "") return correct(context, email);
+      const problems = await always(() => verify(context));
+      if (problems.length > 0) return context.again({ problems });
+      return newcomer === undefined ? advance.next(context) : context.go(paths.registerAccount);
     },
-    {
-      path: paths.verifyEmail,
-      get: (context) => showVerify(context, noticeOf(context)),
-      async post(context) {
-        const newcomer = newcomerOf(context);
-        if (newcomer !== undefined) await requireAllowed(context);
-        if (valueOf(context, "resend") !== "") {
-          return context.again(await always(() => resend(context)));
-        }
-        if (newcomer === undefined && valueOf(context, "skip") !== "") {
-          await account.skip(context);
-          return advance.next(context);
-        }
-        const email = valueOf(context, "email");
-        if (email !== "") return correct(context, email);
-        const problems = await always(() => verify(context));
-        if (problems.length > 0) return context.again({ problems });
-        return newcomer === undefined ? advance.next(context) : context.go(paths.registerAccount);
-      },
-    },
-  ];
+  };
 }
+
+async function show({ appOf }: RouteParts, context: PageContext): Promise<LoginAnswer> {
+  const { request, newcomer } = context.flow.data;
+  const app = request && (await appOf(context.at.instanceId, request.clientId));
+  const view = {
+    ...(app === undefined ? {} : { app: app.name }),
+    values: context.form.has("email") ? typedIn(context) : (newcomer ?? typedIn(context)),
+  };
+  return context.show((page) => registerPage(page, view), { self: paths.register });
+}
+
+const typedIn = (context: PageContext) => ({
+  givenName: valueOf(context, "given_name"),
+  familyName: valueOf(context, "family_name"),
+  email: valueOf(context, "email"),
+});
 
 async function verifyNewcomer(
   newcomers: ReturnType<typeof createNewcomers>,

@@ -52,79 +52,13 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
   const { refusals } = constantTime(50);
   const { advance, users } = parts;
 
-  /** Makes ready what the factor needs: a code that is sent, a key that is asked. */
-  async function begin(
-    context: PageContext,
-    { id }: LoginSession,
-    factor: Factor,
-    isPasskeyDue = false,
-  ): Promise<void> {
-    if (factor === "email") await challengeIn(parts, context, id, { otpEmail: {} });
-    if (factor === "sms") await challengeIn(parts, context, id, { otpSms: {} });
-    if (factor !== "passkey") return;
-    const domain = hostName(new URL(context.at.issuer).host);
-    // What asks for a passkey wants it to verify its user.
-    const { REQUIRED, UNSPECIFIED } = UserVerificationRequirement;
-    const userVerificationRequirement = isPasskeyDue ? REQUIRED : UNSPECIFIED;
-    const webAuthN = { domain, userVerificationRequirement };
-    const asked = await challengeIn(parts, context, id, { webAuthN });
-    const options = asked?.webAuthN?.publicKeyCredentialRequestOptions ?? {};
-    await context.save({ ...context.flow.data, key: { options } });
-  }
-
-  /** What the page offers: the passkey alone where the application asks for one. */
-  async function offered(context: PageContext): Promise<OfferedFactors> {
-    const isPasskeyDue = (await advance.dueOf(context)) === "passkey";
-    const all = await factorsOf(context);
-    if (!isPasskeyDue) return { factors: all, isPasskeyAsked: false, isPasskeyDue };
-    if (context.flow.data.stepUp === undefined) {
-      return { factors: ["passkey"], isPasskeyAsked: true, isPasskeyDue };
-    }
-    // For a change to the account nothing weaker will do; a recovery code counts as much (L2).
-    const recovery = all.filter((factor) => factor === "recovery");
-    return { factors: ["passkey", ...recovery], isPasskeyAsked: false, isPasskeyDue };
-  }
-
-  async function factorsOf(context: PageContext): Promise<readonly Factor[]> {
-    return (await advance.progressOf(context)).factors;
-  }
-
-  async function choose(context: PageContext, factor: Factor): Promise<LoginAnswer> {
-    const session = await requireSession(parts, context);
-    const { factors, isPasskeyDue } = await offered(context);
-    if (!factors.includes(factor)) return context.go(paths.mfa);
-    await begin(context, session, factor, isPasskeyDue);
-    return context.go(pathOf[factor]);
-  }
-
-  async function showCode(context: PageContext, factor: CodeFactor): Promise<LoginAnswer> {
-    const { user } = await requireSession(parts, context);
-    const account = await users.account(context.at.instanceId, user.id);
-    const hasOthers = (await offered(context)).factors.length > 1;
-    const channel = factor === "sms" ? factor : "email";
-    const sentTo = await users.otpAddress(context.at.instanceId, user.id, channel);
-    const address = masked(sentTo ?? "");
-    // A recovery code is for those who have lost something: nothing is trusted by it.
-    const trust = factor === "recovery" ? undefined : await trustOffered(parts, context);
-    const view = { account, hasOthers, trust };
-    return context.show(
-      (page) => {
-        if (factor === "totp") return totpPage(page, view);
-        if (factor === "email") return emailCodePage(page, { ...view, address });
-        if (factor === "sms") return smsCodePage(page, { ...view, phone: address });
-        return recoveryCodePage(page, { account, hasOthers });
-      },
-      { self: pathOf[factor] },
-    );
-  }
-
   const codeRoute = (factor: CodeFactor): Route => ({
     path: pathOf[factor],
-    get: (context) => showCode(context, factor),
+    get: (context) => showCode(parts, context, factor),
     async post(context) {
       const session = await requireSession(parts, context);
       if (valueOf(context, "resend") !== "") {
-        await begin(context, session, factor);
+        await begin(parts, context, session, factor);
         return context.again({ notice: "CODE_SENT" });
       }
       const code = valueOf(context, "code").replaceAll(" ", "");
@@ -150,7 +84,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
       path: paths.mfa,
       async get(context) {
         const { user } = await requireSession(parts, context);
-        const { factors, isPasskeyAsked } = await offered(context);
+        const { factors, isPasskeyAsked } = await offered(parts, context);
         const [only, ...others] = factors;
         const wantsChoice = context.query.get("choose") === "true";
         // Codes that are sent are asked for by a form alone.
@@ -170,8 +104,8 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
           return advance.next(context);
         }
         const wanted = valueOf(context, "factor");
-        const factor = (await offered(context)).factors.find((one) => one === wanted);
-        return factor === undefined ? context.go(paths.mfa) : choose(context, factor);
+        const factor = (await offered(parts, context)).factors.find((one) => one === wanted);
+        return factor === undefined ? context.go(paths.mfa) : choose(parts, context, factor);
       },
     },
     codeRoute("totp"),
@@ -179,4 +113,75 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
     codeRoute("sms"),
     codeRoute("recovery"),
   ];
+}
+
+/** Makes ready what the factor needs: a code that is sent, a key that is asked. */
+async function begin(
+  parts: RouteParts,
+  context: PageContext,
+  { id }: LoginSession,
+  factor: Factor,
+  isPasskeyDue = false,
+): Promise<void> {
+  if (factor === "email") await challengeIn(parts, context, id, { otpEmail: {} });
+  if (factor === "sms") await challengeIn(parts, context, id, { otpSms: {} });
+  if (factor !== "passkey") return;
+  const domain = hostName(new URL(context.at.issuer).host);
+  // What asks for a passkey wants it to verify its user.
+  const { REQUIRED, UNSPECIFIED } = UserVerificationRequirement;
+  const userVerificationRequirement = isPasskeyDue ? REQUIRED : UNSPECIFIED;
+  const webAuthN = { domain, userVerificationRequirement };
+  const asked = await challengeIn(parts, context, id, { webAuthN });
+  const options = asked?.webAuthN?.publicKeyCredentialRequestOptions ?? {};
+  await context.save({ ...context.flow.data, key: { options } });
+}
+
+/** What the page offers: the passkey alone where the application asks for one. */
+async function offered({ advance }: RouteParts, context: PageContext): Promise<OfferedFactors> {
+  const isPasskeyDue = (await advance.dueOf(context)) === "passkey";
+  const { factors: all } = await advance.progressOf(context);
+  if (!isPasskeyDue) return { factors: all, isPasskeyAsked: false, isPasskeyDue };
+  if (context.flow.data.stepUp === undefined) {
+    return { factors: ["passkey"], isPasskeyAsked: true, isPasskeyDue };
+  }
+  // For a change to the account nothing weaker will do; a recovery code counts as much (L2).
+  const recovery = all.filter((factor) => factor === "recovery");
+  return { factors: ["passkey", ...recovery], isPasskeyAsked: false, isPasskeyDue };
+}
+
+async function choose(
+  parts: RouteParts,
+  context: PageContext,
+  factor: Factor,
+): Promise<LoginAnswer> {
+  const session = await requireSession(parts, context);
+  const { factors, isPasskeyDue } = await offered(parts, context);
+  if (!factors.includes(factor)) return context.go(paths.mfa);
+  await begin(parts, context, session, factor, isPasskeyDue);
+  return context.go(pathOf[factor]);
+}
+
+async function showCode(
+  parts: RouteParts,
+  context: PageContext,
+  factor: CodeFactor,
+): Promise<LoginAnswer> {
+  const { user } = await requireSession(parts, context);
+  const account = await parts.users.account(context.at.instanceId, user.id);
+  const hasOthers = (await offered(parts, context)).factors.length > 1;
+  const channel = factor === "sms" ? factor : "email";
+  const sentTo = await parts.users.otpAddress(context.at.instanceId, user.id, channel);
+  const address = masked(sentTo ?? "");
+  // A recovery code is for those who have lost something: nothing is trusted by it.
+  const trust = factor === "recovery" ? undefined : await trustOffered(parts, context);
+  const view = { account, hasOthers, trust };
+  return context.show(
+    (page) => {
+      if (factor === "totp") return totpPage(page, view);
+      if (factor === "email") return emailCodePage(page, { ...view, address });
+      if (factor === "sms") return smsCodePage(page, { ...view, phone: address });
+      return recoveryCodePage(page, { account, hasOthers });
+    },
+    { self: pathOf[factor] },
+  );
 }

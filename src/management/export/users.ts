@@ -31,33 +31,7 @@ type Wanted = { withPasswords: boolean; withOtp: boolean };
 export function usersOf(deps: Deps) {
   const { db, secrets, now } = deps;
   const authenticators = authenticatorReader(db);
-  const passwords = createPasswordStore(secrets);
-  const totps = createTotpStore(secrets);
-
-  /** What of the user's secrets another system could use. A hash of our own needs our key, which never leaves. */
-  async function secretsOf(
-    row: UserRow,
-    authenticatorRows: readonly AuthenticatorRow[],
-    wanted: Wanted,
-  ) {
-    const of = { instanceId: row.instanceId, userId: row.id };
-    const password = authenticatorRows.find(({ kind }) => kind === "password");
-    const stored =
-      wanted.withPasswords && password !== undefined ? await passwords.read(of) : undefined;
-    const hash = stored !== undefined && "imported" in stored ? stored.imported : undefined;
-    const totp = authenticatorRows.find(({ kind, isVerified }) => kind === "totp" && isVerified);
-    const otpCode =
-      wanted.withOtp && totp !== undefined ? await totps.read(of, totp.id) : undefined;
-    return {
-      ...(hash === undefined
-        ? {}
-        : {
-            hashedPassword: { value: hash },
-            passwordChangeRequired: password?.isMarked === true,
-          }),
-      ...(otpCode === undefined ? {} : { otpCode }),
-    };
-  }
+  const secretsOf = secretsReader(secrets);
 
   return async function* (
     instanceId: string,
@@ -113,6 +87,31 @@ export function usersOf(deps: Deps) {
     for await (const page of pagesOf(db, memberships, ["contextId", "userId"], instanceId, mine)) {
       yield toMembers(page);
     }
+  };
+}
+
+/** What of the user's secrets another system could use. A hash of our own needs our key, which never leaves. */
+function secretsReader(secrets: Deps["secrets"]) {
+  const passwords = createPasswordStore(secrets);
+  const totps = createTotpStore(secrets);
+  return async (row: UserRow, authenticatorRows: readonly AuthenticatorRow[], wanted: Wanted) => {
+    const of = { instanceId: row.instanceId, userId: row.id };
+    const password = authenticatorRows.find(({ kind }) => kind === "password");
+    const stored =
+      wanted.withPasswords && password !== undefined ? await passwords.read(of) : undefined;
+    const hash = stored !== undefined && "imported" in stored ? stored.imported : undefined;
+    const totp = authenticatorRows.find(({ kind, isVerified }) => kind === "totp" && isVerified);
+    const otpCode =
+      wanted.withOtp && totp !== undefined ? await totps.read(of, totp.id) : undefined;
+    return {
+      ...(hash === undefined
+        ? {}
+        : {
+            hashedPassword: { value: hash },
+            passwordChangeRequired: password?.isMarked === true,
+          }),
+      ...(otpCode === undefined ? {} : { otpCode }),
+    };
   };
 }
 

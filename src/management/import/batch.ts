@@ -1,3 +1,4 @@
+import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { DomainError, invalidArgument } from "../../errors.ts";
 import type { Presence } from "../../eventstore/presence.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
@@ -31,11 +32,22 @@ export type ReadyBatch = {
   outcomes: readonly RecordOutcome[];
 };
 
+/** What imports ask of the service, beside what every slice may use. */
+export type ImportPorts = {
+  /**
+   * Reads a message from the bytes of its JSON, as the API reads requests, and holds it to the rules of the schema. Fields
+   * that it does not have are passed over.
+   * @throws INVALID_ARGUMENT MALFORMED_JSON, INVALID_JSON_FIELD, VALIDATION_FAILED and their like
+   */
+  readMessage: <D extends DescMessage>(type: D, json: Uint8Array) => Promise<MessageShape<D>>;
+};
+export type ImportDeps = Deps & ImportPorts;
+
 /**
  * Works on batches in parts, each of which is one unit with what became of its records. A dry run takes the same decisions
  * on the same records and writes nothing but what came of them.
  */
-export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
+export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>) {
   const { events, secrets } = deps;
   const yielder = createYielder();
 
@@ -84,7 +96,6 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
     ): Promise<ReadyBatch | undefined> {
       const { instanceId, id: importId } = of;
       const { contexts, begun, batch } = ready;
-      const { rank, number } = batch;
       const from = ready.outcomes.length;
       const part = begun.slice(from, from + mostRecords);
       const isLast = from + part.length === begun.length;
@@ -94,20 +105,9 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
 
       const write = async (tx: Transaction, made: readonly RecordOutcome[]) => {
         await job.fence(tx);
-        tx.expectRows(imports, { instanceId, id: importId, state: "running" }, 1);
-        const count = (is: RecordOutcome["is"]) => made.filter((each) => each.is === is).length;
-        const counts = {
-          created: of.created + count("created"),
-          existed: of.existed + count("existed"),
-          refused: of.refused + count("refused"),
-        };
         const outcomes = [...ready.outcomes, ...made];
-        const done = isLast ? { outcomes, doneAt: tx.now } : { outcomes };
-        tx.write(
-          ...contexts.memory.rows(),
-          updateRows(importBatches, { instanceId, importId, rank, number }, done),
-          updateRows(imports, { instanceId, id: importId }, { ...counts, changeDate: tx.now }),
-        );
+        tx.write(...contexts.memory.rows());
+        noteOutcomes(tx, of, batch, { outcomes, made, isLast });
         if (isLast) tx.write(secrets.remove(payloadRef(instanceId, importId, payloadId(batch))));
         return outcomes;
       };
@@ -132,6 +132,31 @@ export function batchWorker(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) 
       return isLast ? undefined : { ...ready, outcomes };
     },
   };
+}
+
+/** Writes what became of records to their batch and to the import, which still has to run. */
+function noteOutcomes(
+  tx: Transaction,
+  { instanceId, id: importId, created, existed, refused }: Import,
+  { rank, number }: Batch,
+  {
+    outcomes,
+    made,
+    isLast,
+  }: { outcomes: RecordOutcome[]; made: readonly RecordOutcome[]; isLast: boolean },
+): void {
+  tx.expectRows(imports, { instanceId, id: importId, state: "running" }, 1);
+  const count = (is: RecordOutcome["is"]) => made.filter((each) => each.is === is).length;
+  const counts = {
+    created: created + count("created"),
+    existed: existed + count("existed"),
+    refused: refused + count("refused"),
+  };
+  const done = isLast ? { outcomes, doneAt: tx.now } : { outcomes };
+  tx.write(
+    updateRows(importBatches, { instanceId, importId, rank, number }, done),
+    updateRows(imports, { instanceId, id: importId }, { ...counts, changeDate: tx.now }),
+  );
 }
 
 type Begun = { received: Received; id: string; refs: ReturnType<Kind["refs"]> } & (
@@ -159,7 +184,7 @@ function createImportContexts(deps: Deps, known: Parameters<typeof createMemory>
 
 /** Reads a record and prepares what is costly, once; what is wrong with it by itself is known then. */
 async function begin(
-  { readMessage }: Pick<Deps, "readMessage">,
+  { readMessage }: ImportPorts,
   kind: Kind | string,
   received: Received,
   contextOf: (orgId: string) => ImportContext,

@@ -104,24 +104,6 @@ export function importHandlers(
     }
   }
 
-  /** The import as it is when nothing more becomes of it, or when time is up. */
-  async function ended({ instanceId, signal }: Scope, id: string, withinMs: number) {
-    const end = performance.now() + withinMs;
-    for (;;) {
-      const row = await find(instanceId, id);
-      if (row.state !== "running" && row.state !== "receiving") return row;
-      const leftMs = end - performance.now();
-      if (leftMs <= 0) {
-        throw deadlineExceeded(
-          "IMPORT_TIMEOUT",
-          `the import ${id} was waited for ${Math.round(withinMs / 1000)} s and goes on: get it to see how far it is`,
-          { metadata: { import_id: id } },
-        );
-      }
-      await delay(Math.min(pollMs, leftMs), undefined, signal === undefined ? {} : { signal });
-    }
-  }
-
   return {
     async import(request, scope) {
       const body = scope.body ?? inOne(request.data);
@@ -132,7 +114,9 @@ export function importHandlers(
       const awaits = request.awaitResponse ?? options.awaitResponse ?? true;
       const timeout = request.timeout || (options.timeout ?? "");
       const withinMs = timeout === "" ? usualTimeoutMs : spanMs(timeout, "data.timeout");
-      const row = awaits ? await ended(scope, id, withinMs) : await find(scope.instanceId, id);
+      const row = awaits
+        ? await ended(find, scope, id, withinMs)
+        : await find(scope.instanceId, id);
       const response = awaits ? await answerOf(outcomesOf(db, row)) : {};
       return { job: toJob(row), ...response } satisfies MessageInitShape<
         typeof ImportResponseSchema
@@ -163,6 +147,29 @@ export function importHandlers(
       }
     },
   };
+}
+
+/** The import as it is when nothing more becomes of it, or when time is up. */
+async function ended(
+  find: ReturnType<typeof importReader>,
+  { instanceId, signal }: Scope,
+  id: string,
+  withinMs: number,
+) {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    const row = await find(instanceId, id);
+    if (row.state !== "running" && row.state !== "receiving") return row;
+    const leftMs = end - performance.now();
+    if (leftMs <= 0) {
+      throw deadlineExceeded(
+        "IMPORT_TIMEOUT",
+        `the import ${id} was waited for ${Math.round(withinMs / 1000)} s and goes on: get it to see how far it is`,
+        { metadata: { import_id: id } },
+      );
+    }
+    await delay(Math.min(pollMs, leftMs), undefined, signal === undefined ? {} : { signal });
+  }
 }
 
 async function* inOne(data: Uint8Array): AsyncIterable<Uint8Array> {

@@ -1,4 +1,4 @@
-import type { Deps } from "../../projection/module.ts";
+import type { UserDeps } from "../../resources/user/index.ts";
 import { grantKinds } from "./grants.ts";
 import { idpKinds } from "./idps.ts";
 import type { Kind } from "./kind.ts";
@@ -16,7 +16,7 @@ export type RankedKind = Kind & { rank: number };
  * All kinds of records by name, in the order in which they are imported: whatever a record refers to comes before it,
  * wherever it stood in what was received. What has no resource here has no kind, and is refused.
  */
-export function importKinds(deps: Deps): ReadonlyMap<string, RankedKind> {
+export function importKinds(deps: UserDeps): ReadonlyMap<string, RankedKind> {
   const all = [
     ...organizationKinds(deps),
     ...policyKinds(),

@@ -51,68 +51,32 @@ export function createMemory(
   { instanceId, importId, isDryRun }: { instanceId: string; importId: string; isDryRun: boolean },
 ): Memory {
   const own = new Map<string, Note>();
-  // What the store has noted, and what it has not.
-  const noted = new Map<string, JsonObject | undefined>();
-  const roles = new Map<string, boolean>();
-  const n = db.table(importNotes);
-  const r = db.table(projectRoles.table);
-  const c = db.table(claims);
-  const nameOf = ({ type, id }: Ref) => `${type} ${id}`;
-
-  /** Reads of the store what is not known yet of these. */
-  async function readNotes(refs: readonly Ref[]): Promise<void> {
-    const unknown = refs.filter((ref) => !noted.has(nameOf(ref)));
-    for (const ref of unknown) noted.set(nameOf(ref), undefined);
-    const types = new Set(unknown.map(({ type }) => type));
-    for (const type of types) {
-      const ids = unknown.flatMap((ref) => (ref.type === type ? [ref.id] : []));
-      const ofImport = and(eq(n.instanceId, instanceId), eq(n.importId, importId));
-      const rows = await db.read
-        .select({ id: n.id, facts: n.facts })
-        .from(n)
-        .where(and(ofImport, eq(n.type, type), inArray(n.id, ids)));
-      for (const { id, facts } of rows) noted.set(nameOf({ type, id }), facts);
-    }
-  }
+  const noted = storedNotes(db, instanceId, importId);
+  const storedRoles = roleReader(db, instanceId);
 
   async function find(type: NoteType, id: string): Promise<JsonObject | undefined> {
     const ref = { type, id };
     const mine = own.get(nameOf(ref));
     if (mine !== undefined || !isDryRun) return mine?.facts;
-    await readNotes([ref]);
-    return noted.get(nameOf(ref));
+    await noted.read([ref]);
+    return noted.of(ref);
   }
 
   async function isClaimed(kind: string, value: string): Promise<boolean> {
     if ((await find("claim", claimId({ scope: instanceId, kind, value }))) !== undefined)
       return true;
-    const rows = await db.read
-      .select({ kind: c.kind })
-      .from(c)
-      .where(and(eq(c.scope, instanceId), eq(c.kind, kind), eq(c.value, value)));
-    return rows.length > 0;
+    return isClaimStored(db, instanceId, kind, value);
   }
 
   return {
     find,
     isClaimed,
     async roleKeys(projectId, keys) {
-      const nameOfRole = (key: string) => `${projectId}/${key}`;
-      const unknown = keys.filter((key) => !roles.has(nameOfRole(key)));
-      if (unknown.length > 0) {
-        const rows = await db.read
-          .select({ key: r.key })
-          .from(r)
-          .where(
-            and(eq(r.instanceId, instanceId), eq(r.projectId, projectId), inArray(r.key, unknown)),
-          );
-        const found = new Set(rows.map(({ key }) => key));
-        for (const key of unknown) roles.set(nameOfRole(key), found.has(key));
-      }
+      const stored = await storedRoles(projectId, keys);
       const known: string[] = [];
       for (const key of new Set(keys)) {
-        const isThere = roles.get(nameOfRole(key)) === true;
-        if (isThere || (await find("role", nameOfRole(key))) !== undefined) known.push(key);
+        const isThere = stored.has(key);
+        if (isThere || (await find("role", `${projectId}/${key}`)) !== undefined) known.push(key);
       }
       return known;
     },
@@ -122,7 +86,7 @@ export function createMemory(
         const ids = refs.flatMap((ref) => (ref.type === type && ref.id !== "" ? [ref.id] : []));
         if (ids.length > 0) await readAll(tx, aggregate, ids);
       }
-      if (isDryRun) await readNotes(refs.filter(({ id }) => id !== ""));
+      if (isDryRun) await noted.read(refs.filter(({ id }) => id !== ""));
     },
 
     keep(notes, claimed) {
@@ -140,7 +104,7 @@ export function createMemory(
 
     async judge(claimed) {
       if (!isDryRun) return undefined;
-      await readNotes(claimed.map((claim) => ({ type: "claim", id: claimId(claim) })));
+      await noted.read(claimed.map((claim) => ({ type: "claim", id: claimId(claim) })));
       for (const claim of claimed) {
         const holder = claim.op === "release" ? undefined : await find("claim", claimId(claim));
         if (holder !== undefined && holder["holder"] !== holderOf(claim)) return claim.kind;
@@ -160,6 +124,65 @@ export function createMemory(
       isDryRun
         ? [...own.values()].map((note) => putRow(importNotes, { instanceId, importId, ...note }))
         : [],
+  };
+}
+
+const nameOf = ({ type, id }: Ref) => `${type} ${id}`;
+
+/** What the store has noted of an import; each note, and that there is none, is read once. */
+function storedNotes(db: Deps["db"], instanceId: string, importId: string) {
+  const n = db.table(importNotes);
+  const noted = new Map<string, JsonObject | undefined>();
+  return {
+    async read(refs: readonly Ref[]): Promise<void> {
+      const unknown = refs.filter((ref) => !noted.has(nameOf(ref)));
+      for (const ref of unknown) noted.set(nameOf(ref), undefined);
+      const types = new Set(unknown.map(({ type }) => type));
+      for (const type of types) {
+        const ids = unknown.flatMap((ref) => (ref.type === type ? [ref.id] : []));
+        const ofImport = and(eq(n.instanceId, instanceId), eq(n.importId, importId));
+        const rows = await db.read
+          .select({ id: n.id, facts: n.facts })
+          .from(n)
+          .where(and(ofImport, eq(n.type, type), inArray(n.id, ids)));
+        for (const { id, facts } of rows) noted.set(nameOf({ type, id }), facts);
+      }
+    },
+    of: (ref: Ref) => noted.get(nameOf(ref)),
+  };
+}
+
+async function isClaimStored(
+  db: Deps["db"],
+  instanceId: string,
+  kind: string,
+  value: string,
+): Promise<boolean> {
+  const c = db.table(claims);
+  const rows = await db.read
+    .select({ kind: c.kind })
+    .from(c)
+    .where(and(eq(c.scope, instanceId), eq(c.kind, kind), eq(c.value, value)));
+  return rows.length > 0;
+}
+
+/** Which of these roles of a project the store has; each is read once. */
+function roleReader(db: Deps["db"], instanceId: string) {
+  const r = db.table(projectRoles.table);
+  const roles = new Map<string, boolean>();
+  return async (projectId: string, keys: readonly string[]): Promise<ReadonlySet<string>> => {
+    const nameOfRole = (key: string) => `${projectId}/${key}`;
+    const unknown = keys.filter((key) => !roles.has(nameOfRole(key)));
+    if (unknown.length > 0) {
+      const ofProject = and(eq(r.instanceId, instanceId), eq(r.projectId, projectId));
+      const rows = await db.read
+        .select({ key: r.key })
+        .from(r)
+        .where(and(ofProject, inArray(r.key, unknown)));
+      const found = new Set(rows.map(({ key }) => key));
+      for (const key of unknown) roles.set(nameOfRole(key), found.has(key));
+    }
+    return new Set(keys.filter((key) => roles.get(nameOfRole(key)) === true));
   };
 }
 

@@ -1,3 +1,4 @@
+import type { UserDeps } from "../../resources/user/index.ts";
 import {
   ImportedGrantMemberSchema,
   ImportedOrgMemberSchema,
@@ -5,7 +6,6 @@ import {
 } from "#gen/idsvc/management/v1/data_pb.ts";
 import { requireRoles } from "../../authz/roles.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { projectGrants } from "../../resources/grant/index.ts";
 import {
   addMember,
@@ -32,7 +32,7 @@ import { requireOwnProject } from "./own-project.ts";
 type Below = Exclude<MemberContext, { type: "system" | "instance" }>;
 
 /** Users with roles in an organization, in its projects, and in those that were granted to it. */
-export const memberKinds = (deps: Deps): Kind[] => {
+export const memberKinds = (deps: UserDeps): Kind[] => {
   const { newId } = deps;
   const meet = newPower(deps);
   /** A user who was there before comes to power (J20). */

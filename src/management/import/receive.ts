@@ -80,13 +80,7 @@ export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
     async function take(piece: Piece): Promise<void> {
       if (piece.is === "option") return void Object.assign(options, toOption(piece));
       const { orgId, kind, json } = piece;
-      if (!/^[^\p{C}\p{Z}]{1,200}$/u.test(orgId)) {
-        throw invalidField(
-          "data",
-          "IMPORT_ORG_ID_INVALID",
-          "orgId must be a text of 1 to 200 characters",
-        );
-      }
+      requireOrgId(orgId);
       const rank = kinds.get(kind)?.rank ?? lastRank;
       const batch = open.get(kind) ?? { kind, rank, records: [], size: 0 };
       open.set(kind, batch);
@@ -117,6 +111,13 @@ export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
     }
     return { id, options };
   };
+}
+
+/** @throws INVALID_ARGUMENT IMPORT_ORG_ID_INVALID */
+function requireOrgId(orgId: string): void {
+  if (/^[^\p{C}\p{Z}]{1,200}$/u.test(orgId)) return;
+  const right = "orgId must be a text of 1 to 200 characters";
+  throw invalidField("data", "IMPORT_ORG_ID_INVALID", right);
 }
 
 function toOption({ name, json }: Piece & { is: "option" }): DocumentOptions {

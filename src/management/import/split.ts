@@ -10,6 +10,10 @@ type Frame = { role: Role; isArray: boolean; next: Next; key: string; orgId: str
 /** What the grammar lets come next in a container. */
 type Next = "key" | "keyOrEnd" | "colon" | "value" | "valueOrEnd" | "commaOrEnd";
 
+/** How far it is: what is open, how many bytes were seen, and the value that has begun with its size. */
+type Scan = { stack: Frame[]; seen: number; text: Text | undefined; size: number };
+type Text = { depth: number; inString: boolean; escaped: boolean; parts: Uint8Array[] };
+
 const longestRecord = 1 << 20;
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
 const [openObject, closeObject, openArray, closeArray] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -30,136 +34,146 @@ const camel = (name: string): string =>
  * @throws INVALID_ARGUMENT IMPORT_MALFORMED, IMPORT_ORG_ID_MISSING, IMPORT_RECORD_TOO_LARGE, IMPORT_SOURCE_UNSUPPORTED
  */
 export function splitter(): { feed(chunk: Uint8Array): Piece[]; end(): void } {
-  const stack: Frame[] = [{ role: "lines", isArray: true, next: "valueOrEnd", key: "", orgId: "" }];
-  let seen = 0;
-  let text: { depth: number; inString: boolean; escaped: boolean; parts: Uint8Array[] } | undefined;
-  let size = 0;
-
-  const top = (): Frame => {
-    const frame = stack.at(-1);
-    if (frame === undefined) throw new Error("the outermost container never closes");
-    return frame;
+  const scan: Scan = {
+    stack: [{ role: "lines", isArray: true, next: "valueOrEnd", key: "", orgId: "" }],
+    seen: 0,
+    text: undefined,
+    size: 0,
   };
-
-  function feed(chunk: Uint8Array): Piece[] {
-    const pieces: Piece[] = [];
-    let at = 0;
-    while (at < chunk.length) {
-      if (text === undefined) {
-        at = step(chunk, at);
-        continue;
-      }
-      const end = endOf(chunk, at, text);
-      size += end.at - at;
-      if (size > longestRecord) {
-        throw refuse("IMPORT_RECORD_TOO_LARGE", `a record is larger than ${longestRecord} bytes`);
-      }
-      text.parts.push(chunk.slice(at, end.at));
-      at = end.at;
-      if (end.isDone) take(pieces);
-    }
-    seen += chunk.length;
-    return pieces;
-  }
-
-  /** One byte between values. A value that is not looked into is gathered from its first byte on. */
-  function step(chunk: Uint8Array, at: number): number {
-    const byte = chunk[at] ?? 0;
-    if (byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)) return at + 1;
-    const frame = top();
-    switch (frame.next) {
-      case "colon":
-        if (byte !== colon) throw malformed(at, "a colon");
-        frame.next = "value";
-        return at + 1;
-      case "commaOrEnd":
-        if (byte === (frame.isArray ? closeArray : closeObject)) return leave(at);
-        if (byte !== comma) throw malformed(at, "a comma or the end of a list or an object");
-        frame.next = frame.isArray ? "value" : "key";
-        return at + 1;
-      case "keyOrEnd":
-      case "key":
-        if (byte === closeObject && frame.next === "keyOrEnd") return leave(at);
-        if (byte !== quote) throw malformed(at, "the name of a member");
-        text = { depth: 0, inString: false, escaped: false, parts: [] };
-        return at;
-      default:
-        if (frame.next === "valueOrEnd" && frame.isArray && byte === closeArray && stack.length > 1)
-          return leave(at);
-        return enter(frame, byte, at);
-    }
-  }
-
-  function leave(at: number): number {
-    stack.pop();
-    const frame = top();
-    frame.next = frame.role === "lines" ? "valueOrEnd" : "commaOrEnd";
-    return at + 1;
-  }
-
-  function enter(frame: Frame, byte: number, at: number): number {
-    const role = roleWithin(frame, byte);
-    if (role === undefined) {
-      if (frame.role === "lines" || frame.role === "orgs") throw malformed(at, "an object");
-      text = { depth: 0, inString: false, escaped: false, parts: [] };
-      return at;
-    }
-    const isArray = byte === openArray;
-    if (role === "list" && frame.orgId === "") throw orgIdMissing(frame.key);
-    const next = isArray ? "valueOrEnd" : "keyOrEnd";
-    stack.push({ role, isArray, next, key: frame.key, orgId: frame.orgId });
-    return at + 1;
-  }
-
-  /** A text is whole: the name of a member, or its value. */
-  function take(pieces: Piece[]): void {
-    const json = text?.parts.length === 1 ? text.parts[0] : Buffer.concat(text?.parts ?? []);
-    text = undefined;
-    size = 0;
-    const frame = top();
-    if (json === undefined || json.length === 0) throw malformed(0, "a value");
-    if (frame.next === "key" || frame.next === "keyOrEnd") {
-      frame.key = camel(textOf(json));
-      if (elsewhere.test(frame.key)) throw unsupportedSource(frame.key);
-      frame.next = "colon";
-      return;
-    }
-    frame.next = "commaOrEnd";
-    if (frame.role === "list") {
-      pieces.push({ is: "record", orgId: frame.orgId, kind: frame.key, json });
-    } else if (frame.key === "orgId") frame.orgId = textOf(json);
-    else if (options.has(frame.key) && frame.role === "root") {
-      pieces.push({ is: "option", name: frame.key, json });
-    } else if (json[0] === openObject && frame.role !== "data") {
-      if (frame.orgId === "") throw orgIdMissing(frame.key);
-      pieces.push({ is: "record", orgId: frame.orgId, kind: frame.key, json });
-    } else if (!plain.test(Buffer.from(json).toString("latin1"))) throw malformed(0, "a value");
-  }
-
-  const refuse = (reason: string, what: string): DomainError => invalidField("data", reason, what);
-  const malformed = (at: number, wanted: string): DomainError =>
-    refuse("IMPORT_MALFORMED", `byte ${seen + at} is not what belongs there: ${wanted}`);
-  const orgIdMissing = (key: string): DomainError =>
-    refuse("IMPORT_ORG_ID_MISSING", `orgId must stand before ${key}: it says whose that is`);
-  const unsupportedSource = (key: string): DomainError =>
-    refuse("IMPORT_SOURCE_UNSUPPORTED", `${key} is not read: send the data itself, as dataOrgs`);
-
-  function textOf(json: Uint8Array): string {
-    try {
-      const read: unknown = JSON.parse(Buffer.from(json).toString("utf8"));
-      if (typeof read === "string") return read;
-    } catch {
-      // Said below: whatever is wrong with it, it is no text.
-    }
-    throw malformed(0, "a text");
-  }
-
   return {
-    feed,
+    feed: (chunk) => feed(scan, chunk),
     end() {
-      if (stack.length > 1 || text !== undefined) throw malformed(0, "more: it ends too soon");
+      if (scan.stack.length > 1 || scan.text !== undefined) {
+        throw malformed(scan, 0, "more: it ends too soon");
+      }
     },
   };
+}
+
+const refuse = (reason: string, what: string): DomainError => invalidField("data", reason, what);
+
+const orgIdMissing = (key: string): DomainError =>
+  refuse("IMPORT_ORG_ID_MISSING", `orgId must stand before ${key}: it says whose that is`);
+
+const unsupportedSource = (key: string): DomainError =>
+  refuse("IMPORT_SOURCE_UNSUPPORTED", `${key} is not read: send the data itself, as dataOrgs`);
+
+const top = (scan: Scan): Frame => {
+  const frame = scan.stack.at(-1);
+  if (frame === undefined) throw new Error("the outermost container never closes");
+  return frame;
+};
+
+function feed(scan: Scan, chunk: Uint8Array): Piece[] {
+  const pieces: Piece[] = [];
+  let at = 0;
+  while (at < chunk.length) {
+    if (scan.text === undefined) {
+      at = step(scan, chunk, at);
+      continue;
+    }
+    const end = endOf(chunk, at, scan.text);
+    scan.size += end.at - at;
+    if (scan.size > longestRecord) {
+      throw refuse("IMPORT_RECORD_TOO_LARGE", `a record is larger than ${longestRecord} bytes`);
+    }
+    scan.text.parts.push(chunk.slice(at, end.at));
+    at = end.at;
+    if (end.isDone) take(scan, pieces);
+  }
+  scan.seen += chunk.length;
+  return pieces;
+}
+
+/** One byte between values. A value that is not looked into is gathered from its first byte on. */
+function step(scan: Scan, chunk: Uint8Array, at: number): number {
+  const byte = chunk[at] ?? 0;
+  if (byte === 0x20 || (byte >= 0x09 && byte <= 0x0d)) return at + 1;
+  const frame = top(scan);
+  switch (frame.next) {
+    case "colon":
+      if (byte !== colon) throw malformed(scan, at, "a colon");
+      frame.next = "value";
+      return at + 1;
+    case "commaOrEnd":
+      if (byte === (frame.isArray ? closeArray : closeObject)) return leave(scan, at);
+      if (byte !== comma) throw malformed(scan, at, "a comma or the end of a list or an object");
+      frame.next = frame.isArray ? "value" : "key";
+      return at + 1;
+    case "keyOrEnd":
+    case "key":
+      if (byte === closeObject && frame.next === "keyOrEnd") return leave(scan, at);
+      if (byte !== quote) throw malformed(scan, at, "the name of a member");
+      scan.text = { depth: 0, inString: false, escaped: false, parts: [] };
+      return at;
+    default:
+      if (frame.next === "valueOrEnd" && isListEnd(scan, frame, byte)) return leave(scan, at);
+      return enter(scan, frame, byte, at);
+  }
+}
+
+/** Whether a byte ends the list that is open; the outermost never ends. */
+const isListEnd = ({ stack }: Scan, { isArray }: Frame, byte: number): boolean =>
+  isArray && byte === closeArray && stack.length > 1;
+
+function leave(scan: Scan, at: number): number {
+  scan.stack.pop();
+  const frame = top(scan);
+  frame.next = frame.role === "lines" ? "valueOrEnd" : "commaOrEnd";
+  return at + 1;
+}
+
+function enter(scan: Scan, frame: Frame, byte: number, at: number): number {
+  const role = roleWithin(frame, byte);
+  if (role === undefined) {
+    if (frame.role === "lines" || frame.role === "orgs") throw malformed(scan, at, "an object");
+    scan.text = { depth: 0, inString: false, escaped: false, parts: [] };
+    return at;
+  }
+  const isArray = byte === openArray;
+  if (role === "list" && frame.orgId === "") throw orgIdMissing(frame.key);
+  const next = isArray ? "valueOrEnd" : "keyOrEnd";
+  scan.stack.push({ role, isArray, next, key: frame.key, orgId: frame.orgId });
+  return at + 1;
+}
+
+/** A text is whole: the name of a member, or its value. */
+function take(scan: Scan, pieces: Piece[]): void {
+  const json =
+    scan.text?.parts.length === 1 ? scan.text.parts[0] : Buffer.concat(scan.text?.parts ?? []);
+  scan.text = undefined;
+  scan.size = 0;
+  const frame = top(scan);
+  if (json === undefined || json.length === 0) throw malformed(scan, 0, "a value");
+  if (frame.next === "key" || frame.next === "keyOrEnd") {
+    frame.key = camel(textOf(scan, json));
+    if (elsewhere.test(frame.key)) throw unsupportedSource(frame.key);
+    frame.next = "colon";
+    return;
+  }
+  frame.next = "commaOrEnd";
+  if (frame.role === "list") {
+    pieces.push({ is: "record", orgId: frame.orgId, kind: frame.key, json });
+  } else if (frame.key === "orgId") frame.orgId = textOf(scan, json);
+  else if (options.has(frame.key) && frame.role === "root") {
+    pieces.push({ is: "option", name: frame.key, json });
+  } else if (json[0] === openObject && frame.role !== "data") {
+    if (frame.orgId === "") throw orgIdMissing(frame.key);
+    pieces.push({ is: "record", orgId: frame.orgId, kind: frame.key, json });
+  } else if (!plain.test(Buffer.from(json).toString("latin1"))) throw malformed(scan, 0, "a value");
+}
+
+const malformed = (scan: Scan, at: number, wanted: string): DomainError =>
+  refuse("IMPORT_MALFORMED", `byte ${scan.seen + at} is not what belongs there: ${wanted}`);
+
+function textOf(scan: Scan, json: Uint8Array): string {
+  try {
+    const read: unknown = JSON.parse(Buffer.from(json).toString("utf8"));
+    if (typeof read === "string") return read;
+  } catch {
+    // Said below: whatever is wrong with it, it is no text.
+  }
+  throw malformed(scan, 0, "a text");
 }
 
 /** What is looked into, and as what; all else is taken as it is. */
@@ -175,11 +189,7 @@ function roleWithin({ role, key }: Frame, byte: number): Role | undefined {
 }
 
 /** Where a value ends that has begun; a number ends before what follows it. */
-function endOf(
-  chunk: Uint8Array,
-  from: number,
-  text: { depth: number; inString: boolean; escaped: boolean; parts: Uint8Array[] },
-): { at: number; isDone: boolean } {
+function endOf(chunk: Uint8Array, from: number, text: Text): { at: number; isDone: boolean } {
   let at = from;
   for (; at < chunk.length; at++) {
     const byte = chunk[at] ?? 0;

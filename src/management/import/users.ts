@@ -1,3 +1,4 @@
+import type { UserDeps } from "../../resources/user/index.ts";
 import {
   AccessTokenType,
   type ImportedHuman,
@@ -9,7 +10,6 @@ import {
 import { requireChosenId } from "../../authz/chosen-id.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
 import {
   addUser,
@@ -35,123 +35,140 @@ import { addMemberOf } from "./members.ts";
 import { newIdGuard } from "./new-id.ts";
 
 /** People and programs, and what is kept with them. */
-export function userKinds(deps: Deps): Kind[] {
-  const { newId, now } = deps;
+export const userKinds = (deps: UserDeps): Kind[] => [
+  humanKind(deps),
+  machineKind(deps),
+  keyKind(deps),
+  metadataKind(),
+];
+
+const named = { field: "user_id", taken: "USER_ID_TAKEN" };
+
+/** People, with their links, grants and roles. */
+function humanKind(deps: UserDeps): Kind {
+  const { newId } = deps;
   const humans = humanAdder(deps);
   const requireNewId = newIdGuard(deps);
-  const named = { field: "user_id", taken: "USER_ID_TAKEN" };
-
-  return [
-    kind("humanUsers", {
-      type: ImportedHumanSchema,
-      idOf: ({ userId }) => userId,
-      refs: ({ userId, grants }, orgId) => [
-        { type: "organization", id: orgId },
-        { type: "user", id: userId },
-        ...grants.flatMap(({ projectId, projectGrantId }): Ref[] => [
-          { type: "project", id: projectId },
-          { type: "projectGrant", id: projectGrantId },
-        ]),
-      ],
-      begin(record, importContext) {
-        const { instanceId, orgId } = importContext;
-        const { userId, inactive, metadata: metadataEntries, grants, orgRoles } = record;
-        const add = humans(instanceId, toHuman(record));
-        return async (tx) => {
-          if (await isThere(tx, userId, orgId)) return existed;
-          await requireNewId(tx, importContext, userId, named);
-          const loaded = await add(tx, orgId);
-          for (const { key, value } of metadataEntries) await keep(tx, userId, orgId, key, value);
-          const at = { instanceId, organizationId: orgId, known: importContext.known };
-          for (const link of record.user?.idps ?? []) await addLink(tx, deps, at, userId, link);
-          for (const grant of grants)
-            await grantRoles(tx, importContext, newId, { ...grant, userId });
-          if (orgRoles.length > 0) {
-            const context = { type: "organization", organizationId: orgId } as const;
-            const member = { userId, roles: orgRoles, context };
-            await addMemberOf(tx, importContext, newId, member, "org_roles");
-          }
-          if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
-          const links = (record.user?.idps ?? []).map((link) => noteOf(userId, link));
-          return created(note("user", userId, { orgId, schema: "human" }), ...links);
-        };
-      },
-    }),
-    kind("machineUsers", {
-      type: ImportedMachineSchema,
-      idOf: ({ userId }) => userId,
-      refs: ({ userId }, orgId) => [
-        { type: "organization", id: orgId },
-        { type: "user", id: userId },
-      ],
-      begin:
-        ({ userId, user: wanted, inactive }, importContext) =>
-        async (tx) => {
-          const { orgId } = importContext;
-          if (wanted === undefined) throw new Error("validation requires what the program is");
-          await requireOrganization(tx, orgId);
-          if (await isThere(tx, userId, orgId)) return existed;
-          await requireNewId(tx, importContext, userId, named);
-          const loaded = await tx.load(user, userId);
-          const { userName: username, name, description, accessTokenType } = wanted;
-          const all = {
-            name,
-            description,
-            access_token_type: accessTokenType === AccessTokenType.JWT ? "jwt" : "",
-          };
-          const data = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
-          const added = addUser(loaded, {
-            ...builtInData("machine", data),
-            organizationId: orgId,
-            username,
-          });
-          tx.record(user, loaded, added, { type: "org", id: orgId });
-          if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
-          return created(note("user", userId, { orgId, schema: "machine" }));
-        },
-    }),
-    kind("machineKeys", {
-      type: ImportedMachineKeySchema,
-      idOf: ({ keyId }) => keyId,
-      refs: ({ userId }, orgId) => refsOf(userId, orgId),
-      begin({ keyId, userId, publicKey: bytes, expirationDate }, { orgId, known }) {
-        const publicKey = toPublicKey(bytes);
-        const ends = toEnd(expirationDate, now());
-        return async (tx) => {
-          const loaded = await requireOwnUser(tx, userId, orgId);
-          requireMachine(loaded.state);
-          const noteId = `${userId}/${keyId}`;
-          const has = loaded.state.authenticators.some(
-            ({ kind: of, id }) => of === "key" && id === keyId,
-          );
-          if (has || (await known.find("machineKey", noteId)) !== undefined) return existed;
-          requireChosenId(keyId, "key_id", { allDigits: true });
-          requireRoom(loaded.state.authenticators, "key");
-          const added = { keyId, publicKey, expirationDate: ends.expirationDate };
-          tx.record(user, loaded, [userEvents["machine.key.added"](added)]);
-          return created(note("machineKey", noteId));
-        };
-      },
-    }),
-    kind("userMetadata", {
-      type: ImportedMetadataSchema,
-      idOf: ({ userId, key }) => `${userId}/${key}`,
-      refs: ({ userId, key }, orgId) => [
-        ...refsOf(userId, orgId),
-        { type: "metadata", id: metadataId(userId, key) },
-      ],
-      begin:
-        ({ userId, key, value }, { orgId, known }) =>
-        async (tx) => {
-          await requireOwnUser(tx, userId, orgId);
-          const id = metadataId(userId, key);
-          if ((await known.find("metadata", id)) !== undefined) return existed;
-          if (!(await keep(tx, userId, orgId, key, value))) return existed;
-          return created(note("metadata", id));
-        },
-    }),
-  ];
+  return kind("humanUsers", {
+    type: ImportedHumanSchema,
+    idOf: ({ userId }) => userId,
+    refs: ({ userId, grants }, orgId) => [
+      { type: "organization", id: orgId },
+      { type: "user", id: userId },
+      ...grants.flatMap(({ projectId, projectGrantId }): Ref[] => [
+        { type: "project", id: projectId },
+        { type: "projectGrant", id: projectGrantId },
+      ]),
+    ],
+    begin(record, importContext) {
+      const { instanceId, orgId } = importContext;
+      const { userId, inactive, metadata: metadataEntries, grants, orgRoles } = record;
+      const add = humans(instanceId, toHuman(record));
+      return async (tx) => {
+        if (await isThere(tx, userId, orgId)) return existed;
+        await requireNewId(tx, importContext, userId, named);
+        const loaded = await add(tx, orgId);
+        for (const { key, value } of metadataEntries) await keep(tx, userId, orgId, key, value);
+        const at = { instanceId, organizationId: orgId, known: importContext.known };
+        for (const link of record.user?.idps ?? []) await addLink(tx, deps, at, userId, link);
+        for (const grant of grants)
+          await grantRoles(tx, importContext, newId, { ...grant, userId });
+        if (orgRoles.length > 0) {
+          const context = { type: "organization", organizationId: orgId } as const;
+          const member = { userId, roles: orgRoles, context };
+          await addMemberOf(tx, importContext, newId, member, "org_roles");
+        }
+        if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
+        const links = (record.user?.idps ?? []).map((link) => noteOf(userId, link));
+        return created(note("user", userId, { orgId, schema: "human" }), ...links);
+      };
+    },
+  });
 }
+
+/** Programs. */
+function machineKind(deps: UserDeps): Kind {
+  const requireNewId = newIdGuard(deps);
+  return kind("machineUsers", {
+    type: ImportedMachineSchema,
+    idOf: ({ userId }) => userId,
+    refs: ({ userId }, orgId) => [
+      { type: "organization", id: orgId },
+      { type: "user", id: userId },
+    ],
+    begin:
+      ({ userId, user: wanted, inactive }, importContext) =>
+      async (tx) => {
+        const { orgId } = importContext;
+        if (wanted === undefined) throw new Error("validation requires what the program is");
+        await requireOrganization(tx, orgId);
+        if (await isThere(tx, userId, orgId)) return existed;
+        await requireNewId(tx, importContext, userId, named);
+        const loaded = await tx.load(user, userId);
+        const { userName: username, name, description, accessTokenType } = wanted;
+        const all = {
+          name,
+          description,
+          access_token_type: accessTokenType === AccessTokenType.JWT ? "jwt" : "",
+        };
+        const data = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ""));
+        const added = addUser(loaded, {
+          ...builtInData("machine", data),
+          organizationId: orgId,
+          username,
+        });
+        tx.record(user, loaded, added, { type: "org", id: orgId });
+        if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
+        return created(note("user", userId, { orgId, schema: "machine" }));
+      },
+  });
+}
+
+/** Public keys of programs. */
+const keyKind = ({ now }: Pick<UserDeps, "now">): Kind =>
+  kind("machineKeys", {
+    type: ImportedMachineKeySchema,
+    idOf: ({ keyId }) => keyId,
+    refs: ({ userId }, orgId) => refsOf(userId, orgId),
+    begin({ keyId, userId, publicKey: bytes, expirationDate }, { orgId, known }) {
+      const publicKey = toPublicKey(bytes);
+      const ends = toEnd(expirationDate, now());
+      return async (tx) => {
+        const loaded = await requireOwnUser(tx, userId, orgId);
+        requireMachine(loaded.state);
+        const noteId = `${userId}/${keyId}`;
+        const has = loaded.state.authenticators.some(
+          ({ kind: of, id }) => of === "key" && id === keyId,
+        );
+        if (has || (await known.find("machineKey", noteId)) !== undefined) return existed;
+        requireChosenId(keyId, "key_id", { allDigits: true });
+        requireRoom(loaded.state.authenticators, "key");
+        const added = { keyId, publicKey, expirationDate: ends.expirationDate };
+        tx.record(user, loaded, [userEvents["machine.key.added"](added)]);
+        return created(note("machineKey", noteId));
+      };
+    },
+  });
+
+/** Values that are kept with users. */
+const metadataKind = (): Kind =>
+  kind("userMetadata", {
+    type: ImportedMetadataSchema,
+    idOf: ({ userId, key }) => `${userId}/${key}`,
+    refs: ({ userId, key }, orgId) => [
+      ...refsOf(userId, orgId),
+      { type: "metadata", id: metadataId(userId, key) },
+    ],
+    begin:
+      ({ userId, key, value }, { orgId, known }) =>
+      async (tx) => {
+        await requireOwnUser(tx, userId, orgId);
+        const id = metadataId(userId, key);
+        if ((await known.find("metadata", id)) !== undefined) return existed;
+        if (!(await keep(tx, userId, orgId, key, value))) return existed;
+        return created(note("metadata", id));
+      },
+  });
 
 const refsOf = (userId: string, orgId: string): Ref[] => [
   { type: "organization", id: orgId },

@@ -1,3 +1,4 @@
+import type { NoteUse } from "../../authz/ports.ts";
 import { whenKnown } from "../../awaitable.ts";
 import type { Deps } from "../../projection/module.ts";
 import {
@@ -11,7 +12,7 @@ import { constantTime } from "../../constant-time.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import type { Client, Clients } from "../core/ports.ts";
 
-type Parts = Pick<Deps, "db" | "secrets" | "now" | "noteUse">;
+type Parts = Pick<Deps, "db" | "secrets" | "now"> & { noteUse: NoteUse };
 
 // No app has it: ids are numbers.
 const nobody = "";

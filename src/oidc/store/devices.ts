@@ -32,55 +32,10 @@ const states: readonly DeviceRequest["state"][] = ["pending", "approved", "denie
 /** Devices that wait to be let in (RFC 8628). What they wait for is decided once, whoever else decides. */
 export function deviceStore(parts: Parts): Devices {
   const { db, events, secrets, now, newId } = parts;
-  const t = db.table(deviceAuthorizations);
 
   // Few letters, which are typed: found by their digest, and shown again from what is sealed.
   const digestOf = ({ instanceId }: Pick<At, "instanceId">, userCode: string) =>
     secrets.digest(instanceId, `user_code:${userCode}`);
-
-  async function find(
-    { instanceId }: At,
-    by: "digest" | "userCode" | "id",
-    value: string,
-  ): Promise<DeviceRow | undefined> {
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t[by], value)));
-    return row;
-  }
-
-  /** Decides over a request that waits; false when nothing waits any more. */
-  async function decide(
-    at: At,
-    requestId: string,
-    to: { state: "approved" | "denied"; grant?: DeviceGrant },
-  ): Promise<boolean> {
-    const { instanceId } = at;
-    const row = await find(at, "id", requestId);
-    if (row === undefined || !waits(row)) return false;
-    const { clientId, digest } = row;
-    const { grant } = to;
-    const waiting = { instanceId, digest, state: "pending" };
-    return events.transact(writtenBy(at, grant?.userId ?? "", clientId), async (tx) => {
-      if (!(await hasRow(db, deviceAuthorizations, waiting))) return false;
-      tx.expectRows(deviceAuthorizations, waiting, 1);
-      const stored = grant === undefined ? {} : { grant: toStored(grant) };
-      tx.write(
-        updateRows(deviceAuthorizations, { instanceId, digest }, { state: to.state, ...stored }),
-        secrets.remove(userCodeRef(instanceId, requestId)),
-      );
-      const loaded = await tx.load(deviceAuthorization, requestId);
-      const happened =
-        grant === undefined
-          ? deviceEvents.canceled({ clientId })
-          : deviceEvents.approved({ clientId, userId: grant.userId });
-      tx.record(deviceAuthorization, loaded, [happened]);
-      return true;
-    });
-  }
-
-  const waits = ({ state, expiresAt }: DeviceRow) => state === "pending" && expiresAt > now();
 
   return {
     async begin(at, { deviceCode, userCode, clientId, scope, expiresAt, intervalMs }) {
@@ -106,24 +61,24 @@ export function deviceStore(parts: Parts): Devices {
     },
 
     async byUserCode(at, userCode) {
-      const row = await find(at, "userCode", await digestOf(at, userCode));
-      return row !== undefined && waits(row) ? toRequest(row) : undefined;
+      const row = await find(db, at, "userCode", await digestOf(at, userCode));
+      return row !== undefined && waits(row, now()) ? toRequest(row) : undefined;
     },
 
     async waiting(at, requestId) {
-      const row = await find(at, "id", requestId);
-      if (row === undefined || !waits(row)) return undefined;
+      const row = await find(db, at, "id", requestId);
+      if (row === undefined || !waits(row, now())) return undefined;
       const sealed = await secrets.open(userCodeRef(at.instanceId, requestId));
       return sealed && { request: toRequest(row), userCode: Buffer.from(sealed).toString() };
     },
 
-    approve: (at, requestId, grant) => decide(at, requestId, { state: "approved", grant }),
-    deny: (at, requestId) => decide(at, requestId, { state: "denied" }),
+    approve: (at, requestId, grant) => decide(parts, at, requestId, { state: "approved", grant }),
+    deny: (at, requestId) => decide(parts, at, requestId, { state: "denied" }),
 
     async poll(at, deviceCode) {
       const { instanceId } = at;
       if (newerFormatOf(deviceCode) !== undefined) return undefined;
-      const row = await find(at, "digest", await secrets.digest(instanceId, deviceCode));
+      const row = await find(db, at, "digest", await secrets.digest(instanceId, deviceCode));
       if (row === undefined) return undefined;
       const { digest, intervalMs, polledAt, grant } = row;
       const tooSoon = polledAt !== null && now().getTime() - polledAt.getTime() < intervalMs;
@@ -138,6 +93,55 @@ export function deviceStore(parts: Parts): Devices {
     },
   };
 }
+
+/** Decides over a request that waits; false when nothing waits any more. */
+async function decide(
+  parts: Parts,
+  at: At,
+  requestId: string,
+  to: { state: "approved" | "denied"; grant?: DeviceGrant },
+): Promise<boolean> {
+  const { db, events, secrets, now } = parts;
+  const { instanceId } = at;
+  const row = await find(db, at, "id", requestId);
+  if (row === undefined || !waits(row, now())) return false;
+  const { clientId, digest } = row;
+  const { grant } = to;
+  const waiting = { instanceId, digest, state: "pending" };
+  return events.transact(writtenBy(at, grant?.userId ?? "", clientId), async (tx) => {
+    if (!(await hasRow(db, deviceAuthorizations, waiting))) return false;
+    tx.expectRows(deviceAuthorizations, waiting, 1);
+    const stored = grant === undefined ? {} : { grant: toStored(grant) };
+    tx.write(
+      updateRows(deviceAuthorizations, { instanceId, digest }, { state: to.state, ...stored }),
+      secrets.remove(userCodeRef(instanceId, requestId)),
+    );
+    const loaded = await tx.load(deviceAuthorization, requestId);
+    const happened =
+      grant === undefined
+        ? deviceEvents.canceled({ clientId })
+        : deviceEvents.approved({ clientId, userId: grant.userId });
+    tx.record(deviceAuthorization, loaded, [happened]);
+    return true;
+  });
+}
+
+async function find(
+  db: Parts["db"],
+  { instanceId }: At,
+  by: "digest" | "userCode" | "id",
+  value: string,
+): Promise<DeviceRow | undefined> {
+  const t = db.table(deviceAuthorizations);
+  const [row] = await db.read
+    .select()
+    .from(t)
+    .where(and(eq(t.instanceId, instanceId), eq(t[by], value)));
+  return row;
+}
+
+const waits = ({ state, expiresAt }: DeviceRow, now: Date): boolean =>
+  state === "pending" && expiresAt > now;
 
 function toRequest({ id, clientId, scope, expiresAt, state }: DeviceRow): DeviceRequest {
   const known = states.find((each) => each === state) ?? "denied";

@@ -1,4 +1,4 @@
-import type { FeatureReader } from "../../authz/ports.ts";
+import type { FeatureReader, NoteRefusal, NoteUse } from "../../authz/ports.ts";
 import { presenceAs } from "../../authz/presence.ts";
 import { acrOf, strengths } from "../../authz/step-up.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
@@ -10,7 +10,13 @@ import { deviceStore, userCodeRef } from "./devices.ts";
 import { deviceEvents, oidcSessionEvents, refreshTokenEvents, tokenEvents } from "./events.ts";
 import { keyStore } from "./keys.ts";
 import { oidcSessionProjection } from "./projection.ts";
-import { logoutEvents, logoutJobs, logoutProjection, startLogouts } from "./logouts.ts";
+import {
+  logoutEvents,
+  logoutJobs,
+  type LogoutPorts,
+  logoutProjection,
+  startLogouts,
+} from "./logouts.ts";
 import { newSecret } from "./secrets.ts";
 import { sweepOidcSessions } from "./sessions.ts";
 import { settingStore } from "./settings.ts";
@@ -32,8 +38,11 @@ export { oidcAccessTokens } from "./verifier.ts";
 
 const expiring = [accessTokens, idTokens, refreshTokens, authorizationCodes, assertionIds];
 
+/** What the provider asks of the service, beside what every slice may use. */
+export type OidcPorts = LogoutPorts & { noteUse: NoteUse };
+
 /** What the OpenID Provider keeps. */
-export const oidcModule: Module = {
+export const oidcModule: Module<Deps & OidcPorts> = {
   events: [oidcSessionEvents, tokenEvents, refreshTokenEvents, deviceEvents, logoutEvents],
   projections: [oidcSessionProjection, logoutProjection],
   state: [...expiring, deviceAuthorizations],
@@ -50,8 +59,10 @@ export const oidcModule: Module = {
 
 /** The ports of what clients call. */
 export function clientPorts(
-  deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId" | "noteUse" | "noteRefusal"> & {
+  deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & {
     features: FeatureReader;
+    noteUse: NoteUse;
+    noteRefusal: NoteRefusal;
   },
 ): Omit<Ports, "browsers" | "interactions" | "functions"> {
   const { now, newId } = deps;

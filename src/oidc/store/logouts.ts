@@ -1,3 +1,4 @@
+import type { EgressClient } from "../../egress/client.ts";
 import { defineEvents, type EventOf, payload, type Recorded } from "../../eventstore/event.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import { enqueue, handle, type JobHandlers, jobKind } from "../../jobs/job.ts";
@@ -147,10 +148,15 @@ export function startLogouts(
   };
 }
 
+export type LogoutPorts = {
+  /** The guarded way out (X13). */
+  egress: Pick<EgressClient, "call">;
+};
+
 /** Posts logout tokens to apps. What fails is tried again later; an app that is gone, or wants nothing more, is done. */
 export const logoutJobs = (
   ports: Pick<Ports, "clients" | "keys" | "now" | "newId">,
-  { egress }: Pick<Deps, "egress">,
+  { egress }: LogoutPorts,
 ): JobHandlers =>
   handle(tellLogout, async ({ instanceId, payload: of, signal, id }) => {
     const at: At = { instanceId, issuer: of.issuer, requestId: id };

@@ -6,8 +6,10 @@ import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { idpReader } from "../../resources/idp/index.ts";
 import { isLiving, sessionById } from "../../resources/session/index.ts";
+import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows } from "../../storage/row-change.ts";
+import type { Row } from "../../storage/table.ts";
 import type { At, Clients, OidcSession, Tokens, Users } from "../core/ports.ts";
 import { accessTokenReader } from "./access-tokens.ts";
 import { authorizationCodeStore } from "./codes.ts";
@@ -36,7 +38,7 @@ export function tokenStore(
     clients: Pick<Clients, "byId">;
   },
 ): Tokens {
-  const { db, events, secrets, now } = parts;
+  const { db, secrets, now } = parts;
   const sessionOf = oidcSessionReader(parts);
   const accessTokenOf = accessTokenReader(parts);
   const loginSession = sessionById(db);
@@ -54,20 +56,6 @@ export function tokenStore(
     return session && { ...row, session };
   }
 
-  /** What came of a login with an identity provider is renewed only while that is active (E5). */
-  async function isProviderOn(instanceId: string, session: OidcSession): Promise<boolean> {
-    if (!isExternal(session)) return true;
-    const { id, organizationId } = session;
-    await db.catchUp();
-    const s = db.table(oidcSessions);
-    const [row] = await db.read
-      .select({ idpId: s.idpId })
-      .from(s)
-      .where(and(eq(s.instanceId, instanceId), eq(s.id, id)));
-    if (row === undefined || row.idpId === "") return true;
-    return (await idps.effectiveState(instanceId, organizationId, row.idpId)) === "active";
-  }
-
   return {
     ...authorizationCodeStore(parts),
     ...issueIn(parts),
@@ -77,7 +65,7 @@ export function tokenStore(
     async refreshToken(at, value) {
       const token = await refreshTokenOf(at, value);
       if (token === undefined) return undefined;
-      return (await isProviderOn(at.instanceId, token.session)) ? token : undefined;
+      return (await isProviderOn(db, idps, at.instanceId, token.session)) ? token : undefined;
     },
 
     async endSession(at, id, reason) {
@@ -86,33 +74,10 @@ export function tokenStore(
     },
 
     async revoke(at, value) {
-      const { instanceId } = at;
       const access = await accessTokenOf(at, value);
-      if (access !== undefined) {
-        const { id, userId, clientId, oidcSessionId } = access;
-        const row = { instanceId, digest: await accessTokenKey(secrets, instanceId, value) };
-        const by = writtenBy(at, userId, clientId, { id: oidcSessionId || undefined });
-        await events.transact(by, async (tx) => {
-          if (!(await hasRow(db, accessTokens, row))) return;
-          tx.expectRows(accessTokens, row, 1);
-          tx.write(deleteRows(accessTokens, row));
-          const removed = tokenEvents["token.removed"]({ userId, clientId, oidcSessionId });
-          tx.record(accessToken, await tx.load(accessToken, id), [removed]);
-        });
-        return;
-      }
+      if (access !== undefined) return revokeAccess(parts, at, access, value);
       const refresh = await refreshTokenOf(at, value);
-      if (refresh === undefined) return;
-      const { id, session, oidcSessionId } = refresh;
-      const { userId, clientId } = session;
-      await events.transact(writtenBy(at, userId, clientId, session), async (tx) => {
-        const loaded = await tx.load(oidcSession, oidcSessionId);
-        if (!loaded.state.isOpen) return;
-        tx.record(oidcSession, loaded, terminate(true, "revoked"));
-        const removed = refreshTokenEvents["human.refresh.token.removed"];
-        const token = await tx.load(refreshToken, id);
-        tx.record(refreshToken, token, [removed({ userId, clientId, oidcSessionId })]);
-      });
+      if (refresh !== undefined) await revokeRefresh(parts, at, refresh);
     },
 
     audienceOfIdToken: async ({ instanceId }, id) => (await idTokenBy(instanceId, id))?.audience,
@@ -148,3 +113,61 @@ export function tokenStore(
       ),
   };
 }
+
+/** What came of a login with an identity provider is renewed only while that is active (E5). */
+async function isProviderOn(
+  db: Database,
+  idps: ReturnType<typeof idpReader>,
+  instanceId: string,
+  session: OidcSession,
+): Promise<boolean> {
+  if (!isExternal(session)) return true;
+  const { id, organizationId } = session;
+  await db.catchUp();
+  const s = db.table(oidcSessions);
+  const [row] = await db.read
+    .select({ idpId: s.idpId })
+    .from(s)
+    .where(and(eq(s.instanceId, instanceId), eq(s.id, id)));
+  if (row === undefined || row.idpId === "") return true;
+  return (await idps.effectiveState(instanceId, organizationId, row.idpId)) === "active";
+}
+
+type Revoking = Pick<Deps, "db" | "events" | "secrets">;
+
+async function revokeAccess(
+  { db, events, secrets }: Revoking,
+  at: At,
+  { id, userId, clientId, oidcSessionId }: FoundAccessToken,
+  value: string,
+): Promise<void> {
+  const { instanceId } = at;
+  const row = { instanceId, digest: await accessTokenKey(secrets, instanceId, value) };
+  const by = writtenBy(at, userId, clientId, { id: oidcSessionId || undefined });
+  await events.transact(by, async (tx) => {
+    if (!(await hasRow(db, accessTokens, row))) return;
+    tx.expectRows(accessTokens, row, 1);
+    tx.write(deleteRows(accessTokens, row));
+    const removed = tokenEvents["token.removed"]({ userId, clientId, oidcSessionId });
+    tx.record(accessToken, await tx.load(accessToken, id), [removed]);
+  });
+}
+
+async function revokeRefresh(
+  { events }: Revoking,
+  at: At,
+  { id, session, oidcSessionId }: FoundRefreshToken,
+): Promise<void> {
+  const { userId, clientId } = session;
+  await events.transact(writtenBy(at, userId, clientId, session), async (tx) => {
+    const loaded = await tx.load(oidcSession, oidcSessionId);
+    if (!loaded.state.isOpen) return;
+    tx.record(oidcSession, loaded, terminate(true, "revoked"));
+    const removed = refreshTokenEvents["human.refresh.token.removed"];
+    const token = await tx.load(refreshToken, id);
+    tx.record(refreshToken, token, [removed({ userId, clientId, oidcSessionId })]);
+  });
+}
+
+type FoundAccessToken = NonNullable<Awaited<ReturnType<Tokens["accessToken"]>>>;
+type FoundRefreshToken = Row<typeof refreshTokens> & { session: OidcSession };

@@ -1,3 +1,4 @@
+import type { NoteUse } from "../../authz/ports.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -16,7 +17,8 @@ import type { Settings } from "../core/settings-ports.ts";
 import { standardClaims } from "./standard-claims.ts";
 import { userRights } from "./user-rights.ts";
 
-type Parts = Pick<Deps, "db" | "secrets" | "now" | "noteUse"> & {
+type Parts = Pick<Deps, "db" | "secrets" | "now"> & {
+  noteUse: NoteUse;
   settings: Pick<Settings, "ownProjectId">;
 };
 

@@ -1,3 +1,5 @@
+import type { Deps } from "../../projection/module.ts";
+import type { ActionPorts } from "./put-execution.ts";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import { resourceModule } from "../object/module.ts";
@@ -13,6 +15,7 @@ export {
   requireKnown,
   toCondition,
 } from "./execution/condition.ts";
+export type { ActionPorts } from "./put-execution.ts";
 export { candidates, type Trigger } from "./execution/match.ts";
 export {
   cachedActions,
@@ -26,7 +29,7 @@ export { signingKeyReader } from "./target/signing-key.ts";
 export { targetNotFound } from "./target/target.ts";
 
 /** Targets and executions: calls to systems outside when something happens inside (specification 4.1.1 and 4.1.2). */
-export const actionModule = resourceModule([targets], {
+export const actionModule = resourceModule<Deps & ActionPorts>([targets], {
   events: [executionEvents],
   projections: [executionProjection],
   services: (deps) => [

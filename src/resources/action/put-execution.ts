@@ -1,3 +1,4 @@
+import type { Registry } from "../../authz/ports.ts";
 import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
 import type { Transaction, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -14,12 +15,15 @@ import { executionIncludes } from "./execution/projection.ts";
 import { executionsIncluding } from "./execution/queries.ts";
 import { targets } from "./target/target.ts";
 
+/** What executions ask of the service, beside what every slice may use. */
+export type ActionPorts = { registry: Registry };
+
 /**
  * Sets an execution: one decision over the execution, its targets, and the executions around it. All of them must be
  * unchanged when it commits, so no race makes a cycle or leaves the id of a target that is gone.
  */
 export async function setExecution(
-  { db, events, registry }: Deps,
+  { db, events, registry }: Deps & ActionPorts,
   scope: Scope,
   config: ExecutionConfig,
 ): Promise<{ written: Written; isNew: boolean }> {

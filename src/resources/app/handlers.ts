@@ -1,3 +1,4 @@
+import type { ApiAccess, PatchApp } from "#gen/idsvc/resources/app/v3alpha/app_pb.ts";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
@@ -27,6 +28,9 @@ import { heldInUse, legacyAccessReader } from "./readers.ts";
 import { removeWholeApp } from "./remove-apps.ts";
 
 type Service = typeof AppService;
+type NewApp = Pick<App, "projectId" | "name" | "clientId" | "config"> & {
+  apiAccess: ApiAccess | undefined;
+};
 type KeyMethods = "addKey" | "removeKey" | "listKeys";
 
 export function appAuthorize(deps: Deps): Authorize<Service> {
@@ -47,17 +51,15 @@ export function appAuthorize(deps: Deps): Authorize<Service> {
 }
 
 export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
-  const { events, secrets, newId, checkUrl } = deps;
+  const { events, newId } = deps;
   const queries = appQueries(deps);
   const change = changing(deps, app);
   const isHeld = current(deps.db, heldInUse(deps.db));
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
-  const { giveSecret, settleSecret } = clientSecrets(secrets);
-  const requireAllowed = allowedConfigs(checkUrl);
-  const standing = async (scope: Scope, clientId: string) => ({
-    ...{ permissions: scope.permissions, caller: scope.caller },
-    isLegacy: await isLegacyApp(scope.instanceId, clientId),
-  });
+  const { giveSecret } = clientSecrets(deps.secrets);
+  const requireAllowed = allowedConfigs(deps.checkUrl);
+  const standing = standingReader(isLegacyApp);
+  const writes = appWrites(deps, standing);
 
   return {
     async createApp({ app: wanted }, scope) {
@@ -66,51 +68,19 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
       requireAllowed(config);
       const { projectId, name } = wanted;
       const clientId = newId();
-      const [written, secret] = await events.transact(writeContext(scope), async (tx) => {
-        const { organizationId } = await requireProject(tx, projectId);
-        const loaded = tx.begin(app, newId());
-        const added = addApp(loaded.state, { projectId, name, clientId, config });
-        tx.record(app, loaded, added, { type: "org", id: organizationId });
-        const { permissions, caller } = scope;
-        if (coversEverybody(permissions)) {
-          tx.record(app, loaded, [appEvents["maker.changed"]({ isOwner: true })]);
-        }
-        if (wanted.apiAccess !== undefined) {
-          const access = toApiAccess(wanted.apiAccess);
-          const by = { permissions, caller, isLegacy: false };
-          tx.record(app, loaded, changeApiAccess(loaded.state, access, by));
-        }
-        const given = hasSecret({ config }) ? await giveSecret(tx, scope, loaded.id) : {};
-        return [tx.written(loaded), given];
-      });
+      const made = { projectId, name, clientId, config, apiAccess: wanted.apiAccess };
+      const [written, secret] = await events.transact(writeContext(scope), (tx) =>
+        writes.create(tx, scope, made),
+      );
       const complianceProblems = problemsOf(config);
       return { details: toDetails(written()), clientId, ...secret, complianceProblems };
     },
 
     async patchApp({ id, app: patch }, scope) {
       if (patch === undefined) throw new Error("validation requires the app");
-      const [written, config, secret] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(app, id);
-        const before = loaded.state;
-        tx.record(app, loaded, patchApp(before, toPatch(patch)));
-        const after = loaded.state;
-        if (before === undefined || after === undefined) throw appNotFound();
-        if (patch.config.case !== undefined) requireAllowed(after.config, before.config);
-        const by = await standing(scope, before.clientId);
-        const { differs, isNew } = answersChanged(before, after);
-        if (differs) {
-          requireCoversApp(before, by);
-          const brought = afterAnswersChanged(before, { isNew, staysBeside: false }, by);
-          tx.record(app, loaded, brought);
-        }
-        if (patch.apiAccess !== undefined) {
-          const access = toApiAccess(patch.apiAccess);
-          tx.record(app, loaded, changeApiAccess(loaded.state, access, by));
-        }
-        const settled = await settleSecret(tx, scope, id, before, after);
-        if ("clientSecret" in settled) tx.record(app, loaded, changeSecret(after));
-        return [tx.written(loaded), after.config, settled];
-      });
+      const [written, config, secret] = await events.transact(writeContext(scope), (tx) =>
+        writes.patch(tx, scope, id, patch),
+      );
       const complianceProblems = problemsOf(config);
       return { details: toDetails(written()), ...secret, complianceProblems };
     },
@@ -152,6 +122,66 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     const isActive = row.state === "active" && (await isHeld(row.instanceId, row));
     return toGetApp(row, isActive, await isLegacyApp(row.instanceId, row.clientId));
   }
+}
+
+type Standing = ReturnType<typeof standingReader>;
+
+/** What of a caller decides what they may change of an app that has access to our own APIs. */
+const standingReader =
+  (isLegacyApp: ReturnType<typeof legacyAccessReader>) =>
+  async (scope: Scope, clientId: string) => ({
+    ...{ permissions: scope.permissions, caller: scope.caller },
+    isLegacy: await isLegacyApp(scope.instanceId, clientId),
+  });
+
+/** What making and changing an app writes, in the unit that it is asked in. */
+function appWrites(deps: Deps, standing: Standing) {
+  const { giveSecret, settleSecret } = clientSecrets(deps.secrets);
+  const requireAllowed = allowedConfigs(deps.checkUrl);
+
+  return {
+    async create(tx: Transaction, scope: Scope, made: NewApp) {
+      const { projectId, name, clientId, config, apiAccess } = made;
+      const { organizationId } = await requireProject(tx, projectId);
+      const loaded = tx.begin(app, deps.newId());
+      const added = addApp(loaded.state, { projectId, name, clientId, config });
+      tx.record(app, loaded, added, { type: "org", id: organizationId });
+      const { permissions, caller } = scope;
+      if (coversEverybody(permissions)) {
+        tx.record(app, loaded, [appEvents["maker.changed"]({ isOwner: true })]);
+      }
+      if (apiAccess !== undefined) {
+        const access = toApiAccess(apiAccess);
+        const by = { permissions, caller, isLegacy: false };
+        tx.record(app, loaded, changeApiAccess(loaded.state, access, by));
+      }
+      const given = hasSecret({ config }) ? await giveSecret(tx, scope, loaded.id) : {};
+      return [tx.written(loaded), given] as const;
+    },
+
+    async patch(tx: Transaction, scope: Scope, id: string, patch: PatchApp) {
+      const loaded = await tx.load(app, id);
+      const before = loaded.state;
+      tx.record(app, loaded, patchApp(before, toPatch(patch)));
+      const after = loaded.state;
+      if (before === undefined || after === undefined) throw appNotFound();
+      if (patch.config.case !== undefined) requireAllowed(after.config, before.config);
+      const by = await standing(scope, before.clientId);
+      const { differs, isNew } = answersChanged(before, after);
+      if (differs) {
+        requireCoversApp(before, by);
+        const brought = afterAnswersChanged(before, { isNew, staysBeside: false }, by);
+        tx.record(app, loaded, brought);
+      }
+      if (patch.apiAccess !== undefined) {
+        const access = toApiAccess(patch.apiAccess);
+        tx.record(app, loaded, changeApiAccess(loaded.state, access, by));
+      }
+      const settled = await settleSecret(tx, scope, id, before, after);
+      if ("clientSecret" in settled) tx.record(app, loaded, changeSecret(after));
+      return [tx.written(loaded), after.config, settled] as const;
+    },
+  };
 }
 
 const allowedConfigs =

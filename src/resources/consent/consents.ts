@@ -92,44 +92,6 @@ export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Con
     return theirs !== undefined && isAccepted(theirs);
   }
 
-  /** The words that even a person at home is asked for: tokens for projects of other organizations. */
-  async function foreignProjects(
-    instanceId: string,
-    user: User,
-    app: AskingApp,
-    scope: readonly string[],
-  ): Promise<string[]> {
-    const found: string[] = [];
-    for (const word of scope) {
-      const [id] = projectsIn([word]);
-      if (id === undefined || id === app.projectId) continue;
-      const project = await projects.byId(instanceId, id);
-      if (project !== undefined && project.organizationId !== user.organizationId) found.push(word);
-    }
-    return found;
-  }
-
-  function choicesFor(user: User, app: AskingApp): Choice[] {
-    const { apiAccess, organizationId, isOwnerMade, isLegacy } = app;
-    const all: [Choice, boolean][] = [
-      ["own", true],
-      ["organization", organizationId === user.organizationId],
-      ["given", apiAccess !== undefined && apiAccess.permissions.length > 0],
-      ["everything", isOwnerMade && !isLegacy],
-      ["legacy", isLegacy],
-    ];
-    return all.filter(([, isOffered]) => isOffered).map(([choice]) => choice);
-  }
-
-  function accessFor(user: User, app: AskingApp, choice: Choice): ConsentedAccess {
-    const { organizationId } = user;
-    if (choice === "organization") return { kind: choice, organizationId };
-    if (choice !== "given") return { kind: choice };
-    if (app.apiAccess === undefined) return { kind: "own" };
-    const { permissions, instance, organizationIds } = app.apiAccess;
-    return { kind: choice, permissions, instance, organizationIds };
-  }
-
   return {
     async isDue(instanceId, user, app, { scope, prompt = [] }) {
       await db.catchUp();
@@ -142,7 +104,7 @@ export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Con
       }
       const others = scope.filter((word) => !apiWords.includes(word));
       const asked = (await isAtHome(instanceId, user, app))
-        ? await foreignProjects(instanceId, user, app, others)
+        ? await foreignProjects(projects, instanceId, user, app, others)
         : others;
       return !asked.every((word) => row?.scope.includes(word) ?? false);
     },
@@ -181,4 +143,43 @@ export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Con
       });
     },
   };
+}
+
+function choicesFor(user: User, app: AskingApp): Choice[] {
+  const { apiAccess, organizationId, isOwnerMade, isLegacy } = app;
+  const all: [Choice, boolean][] = [
+    ["own", true],
+    ["organization", organizationId === user.organizationId],
+    ["given", apiAccess !== undefined && apiAccess.permissions.length > 0],
+    ["everything", isOwnerMade && !isLegacy],
+    ["legacy", isLegacy],
+  ];
+  return all.filter(([, isOffered]) => isOffered).map(([choice]) => choice);
+}
+
+function accessFor(user: User, app: AskingApp, choice: Choice): ConsentedAccess {
+  const { organizationId } = user;
+  if (choice === "organization") return { kind: choice, organizationId };
+  if (choice !== "given") return { kind: choice };
+  if (app.apiAccess === undefined) return { kind: "own" };
+  const { permissions, instance, organizationIds } = app.apiAccess;
+  return { kind: choice, permissions, instance, organizationIds };
+}
+
+/** The words that even a person at home is asked for: tokens for projects of other organizations. */
+async function foreignProjects(
+  projects: ReturnType<typeof projectReader>,
+  instanceId: string,
+  user: User,
+  app: AskingApp,
+  scope: readonly string[],
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const word of scope) {
+    const [id] = projectsIn([word]);
+    if (id === undefined || id === app.projectId) continue;
+    const project = await projects.byId(instanceId, id);
+    if (project !== undefined && project.organizationId !== user.organizationId) found.push(word);
+  }
+  return found;
 }

@@ -1,3 +1,4 @@
+import type { DomainChallenge, DomainProof } from "../../authz/ports.ts";
 import { randomBytes } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
@@ -47,6 +48,15 @@ import { contextInvalid } from "../../authz/tenancy.ts";
 
 type Service = typeof DomainService;
 
+/** What domains ask of the service, beside what every slice may use. */
+export type DomainPorts = {
+  /** Looks up whether the token of a domain is in its place, by the guarded way out (X13). */
+  proveDomain: (
+    challenge: DomainChallenge,
+    signal: AbortSignal | undefined,
+  ) => Promise<DomainProof>;
+};
+
 const mayOnContext = (scope: Scope, organizationId: string, verb: "read" | "write") =>
   organizationId === ""
     ? scope.permissions.holds(domainPermission("instance", verb), { type: "instance" })
@@ -77,12 +87,13 @@ export function domainAuthorize(deps: Deps): Authorize<Service> {
   });
 }
 
-export function domainHandlers(deps: Deps): Handlers<Service> {
+export function domainHandlers(deps: Deps & DomainPorts): Handlers<Service> {
   const { events, secrets, newId } = deps;
   const queries = domainQueries(deps);
   const loginOf = current(deps.db, loginSettingsReader(deps.db));
   const requireFree = requireUnproven(deps.db);
   const validate = domainValidation(deps, rowOf);
+  const changing = { events, secrets, rowOf };
 
   return {
     async createDomain({ domain: wanted }, scope) {
@@ -131,11 +142,11 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
     async setAsPrimary({ id }, scope) {
       const { isUnasked } = await rowOf(scope, id);
       const counts = !(isUnasked && (await loginOf(scope.instanceId)).validateOrgDomains);
-      return change(scope, id, (...of) => setPrimary(...of, counts), setInstancePrimary);
+      return change(changing, scope, id, (...of) => setPrimary(...of, counts), setInstancePrimary);
     },
 
     async deleteDomain({ id }, scope) {
-      return change(scope, id, remove, removeFromInstance);
+      return change(changing, scope, id, remove, removeFromInstance);
     },
 
     async getDomain({ id }, scope) {
@@ -159,30 +170,35 @@ export function domainHandlers(deps: Deps): Handlers<Service> {
     if (row === undefined) throw domainNotFound();
     return row;
   }
+}
 
-  async function change(
-    scope: Scope,
-    id: string,
-    ofOrganization: (...of: Parameters<typeof remove>) => OrganizationEvent[],
-    ofInstance: typeof setInstancePrimary | typeof removeFromInstance,
-  ) {
-    const { organizationId } = await rowOf(scope, id);
-    const written = await events.transact(writeContext(scope), async (tx) => {
-      const loaded = await loadOwner(tx, scope, organizationId);
-      tx.requireSequence((await rowOf(scope, id)).sequence);
-      if (loaded.kind === "instance") {
-        tx.record(instance, loaded.owner, ofInstance(loaded.owner.state, id));
-      } else tx.record(organization, loaded.owner, ofOrganization(loaded.owner.state, id));
-      tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
-      return tx.written(loaded.owner);
-    });
-    return { details: ownDetails(written(), id, organizationId, scope) };
-  }
+type Changing = Pick<Deps, "events" | "secrets"> & {
+  rowOf: (scope: Scope, id: string) => Promise<DomainRow>;
+};
+
+async function change(
+  { events, secrets, rowOf }: Changing,
+  scope: Scope,
+  id: string,
+  ofOrganization: (...of: Parameters<typeof remove>) => OrganizationEvent[],
+  ofInstance: typeof setInstancePrimary | typeof removeFromInstance,
+) {
+  const { organizationId } = await rowOf(scope, id);
+  const written = await events.transact(writeContext(scope), async (tx) => {
+    const loaded = await loadOwner(tx, scope, organizationId);
+    tx.requireSequence((await rowOf(scope, id)).sequence);
+    if (loaded.kind === "instance") {
+      tx.record(instance, loaded.owner, ofInstance(loaded.owner.state, id));
+    } else tx.record(organization, loaded.owner, ofOrganization(loaded.owner.state, id));
+    tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
+    return tx.written(loaded.owner);
+  });
+  return { details: ownDetails(written(), id, organizationId, scope) };
 }
 
 /** Looks for the proof of a domain, or tells what it would change. */
 function domainValidation(
-  deps: Deps,
+  deps: Deps & DomainPorts,
   rowOf: (scope: Scope, id: string) => Promise<DomainRow>,
 ): Handlers<Service>["validate"] {
   const { events, secrets, proveDomain } = deps;

@@ -1,15 +1,16 @@
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
 import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
-import { domainAuthorize, domainHandlers } from "./handlers.ts";
+import type { Deps, Module } from "../../projection/module.ts";
+import { domainAuthorize, domainHandlers, type DomainPorts } from "./handlers.ts";
 import { domainProjection } from "./projection.ts";
 import { removeContentsOfDomains } from "./remove-contents.ts";
 
 export { addToOrganization, judge, setPrimary, type Standing } from "./domain.ts";
+export type { DomainPorts } from "./handlers.ts";
 export { domains } from "./projection.ts";
 
 /** Domains of organizations and of the instance. Their events are those of their owners. */
-export const domainModule: Module = {
+export const domainModule: Module<Deps & DomainPorts> = {
   events: [],
   projections: [domainProjection],
   services: (deps) => [service(DomainService, domainHandlers(deps), domainAuthorize(deps))],

@@ -1,4 +1,4 @@
-import { cacheResponse } from "../../authz/response-cache.ts";
+import { CachedResponse } from "../../authz/response-cache.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import type { Origin } from "../../eventstore/presence.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -95,7 +95,7 @@ export function messageFor(of: FeedEvent, reader: FeedReader): FollowedMessage {
 
 function toMessage({ event, origin }: FeedEvent, format: FormatEvent, isOpen: boolean) {
   const shown = origin && shownOrigin(origin, isOpen);
-  return cacheResponse({ sequence: event.sequence, event: toEvent(event, format, shown) });
+  return new CachedResponse({ sequence: event.sequence, event: toEvent(event, format, shown) });
 }
 
 function createFeed(parts: Parts, log: string): Feed {

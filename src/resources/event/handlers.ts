@@ -13,7 +13,16 @@ import { eventFeeds } from "./feed.ts";
 import { createFollowers } from "./followers.ts";
 import { watch } from "./watch.ts";
 
-export function eventHandlers(deps: Deps, homesOf: HomesOf): Handlers<typeof EventService> {
+/** What the log asks of the service, beside what every slice may use. */
+export type EventPorts = {
+  /** How many may follow logs at once, in this process. */
+  followers: { ofCaller: number; inAll: number };
+};
+
+export function eventHandlers(
+  deps: Deps & EventPorts,
+  homesOf: HomesOf,
+): Handlers<typeof EventService> {
   const queries = eventQueries(deps);
   const formatterFor = eventFormatter(deps.db);
   const originsFor = originFormatter(deps, homesOf);
@@ -21,7 +30,7 @@ export function eventHandlers(deps: Deps, homesOf: HomesOf): Handlers<typeof Eve
   const searchRefused = refusalSearch(deps);
   const languageOf = readerLanguage(deps.db);
   const join = eventFeeds({ ...deps, queries, homesOf });
-  const followers = createFollowers(deps.limits.followers);
+  const followers = createFollowers(deps.followers);
   return {
     async searchEvents({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, filters, toPage(query));

@@ -2,12 +2,13 @@ import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_p
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import { service } from "../../authz/service.ts";
 import type { Deps, Module } from "../../projection/module.ts";
-import { eventHandlers } from "./handlers.ts";
+import { eventHandlers, type EventPorts } from "./handlers.ts";
 import { originKeyJobs } from "./origin-keys.ts";
 import { refusalsGoWithUser } from "./refusals/recorder.ts";
 import { refusals } from "./refusals/table.ts";
 import type { HomesOf } from "./origins.ts";
 
+export type { EventPorts } from "./handlers.ts";
 export { toEvent } from "./convert.ts";
 export { forgetOriginKeyLater } from "./origin-keys.ts";
 export { createRefusals } from "./refusals/recorder.ts";
@@ -18,7 +19,7 @@ export type { EventsFound } from "./log-reader.ts";
 export { type HistoryOf, objectHistory } from "./queries.ts";
 
 /** The log of an instance, searched and followed, and what was refused. It records no event. */
-export const eventModule = (homesIn: (db: Deps["db"]) => HomesOf): Module => ({
+export const eventModule = (homesIn: (db: Deps["db"]) => HomesOf): Module<Deps & EventPorts> => ({
   events: [],
   projections: [],
   state: [refusals],

@@ -48,7 +48,7 @@ export async function* watch(
       if (!isCurrent) break;
       const message = messageFor(event, reader);
       yield message;
-      after = message.sequence;
+      after = message.init.sequence;
       quietSince = performance.now();
     }
     if (isCurrent) after = reached;

@@ -29,17 +29,16 @@ type CreateRequest = { idp?: { idp?: IDP; config?: Message } };
 type PatchRequest = { id: string; idp?: { idp?: PatchIDP; config?: Message } };
 type Named = { id: string };
 
+type HandlerDeps = Pick<
+  Deps,
+  "db" | "events" | "secrets" | "newId" | "checkUrl" | "limits" | "organizations" | "tenancy"
+>;
+
 /** Create, patch and get of every type: the same three for all of them. */
-export function typedHandlers(
-  deps: Pick<
-    Deps,
-    "db" | "events" | "secrets" | "newId" | "checkUrl" | "limits" | "organizations" | "tenancy"
-  >,
-  holders: LinkHolders,
-): Handlers<Service> {
-  const { db, events, secrets, checkUrl, tenancy } = deps;
+export function typedHandlers(deps: HandlerDeps, holders: LinkHolders): Handlers<Service> {
+  const { events, tenancy } = deps;
   const queries = idpQueries(deps);
-  const reuse = createReuse(db, idpPolicies);
+  const { patchOwn, patchInherited } = idpPatches(deps, holders, queries);
   const prepare = idpAdder(deps);
   // Each method gets the handler of its name; the requests of all types have the shapes above.
   return Object.assign({}, ...idpTypes.map(ofType)) as Handlers<Service>;
@@ -88,6 +87,15 @@ export function typedHandlers(
     if (row.type !== type) throw idpNotFound();
     return row;
   }
+}
+
+/** Changes of a provider in the context that it belongs to, and in one that inherits it. */
+function idpPatches(
+  { db, events, secrets, checkUrl, tenancy }: HandlerDeps,
+  holders: LinkHolders,
+  queries: ReturnType<typeof idpQueries>,
+) {
+  const reuse = createReuse(db, idpPolicies);
 
   async function patchOwn(
     scope: Scope,
@@ -147,6 +155,8 @@ export function typedHandlers(
     });
     return written();
   }
+
+  return { patchOwn, patchInherited };
 }
 
 const answering = (type: IdpType, state: IdpState | undefined): Answering => ({

@@ -1,7 +1,7 @@
 import { constantTime } from "../../constant-time.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { ExternalIdentity, Federation } from "../../federation/index.ts";
-import type { Deps } from "../../projection/module.ts";
+import type { IntentPorts } from "./intents.ts";
 
 /**
  * Asks a directory; undefined where the name or the password is wrong, at times that do not tell which of them.
@@ -23,7 +23,7 @@ export function directoryAsker({
   budgets,
   federation,
   noteRefusal,
-}: Pick<Deps, "budgets" | "federation" | "noteRefusal">): AskDirectory {
+}: Omit<IntentPorts, "features">): AskDirectory {
   const { refusals } = constantTime(refusalMs);
   return async (at, provider, tried) => {
     const { instanceId, service: operation, presence } = at;

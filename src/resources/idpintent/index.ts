@@ -7,6 +7,8 @@ export {
   createIdpIntents,
   type IdpIntents,
   idpInactive,
+  type IntentDeps,
+  type IntentPorts,
   type IntentProof,
   type Said,
 } from "./intents.ts";

@@ -1,7 +1,9 @@
+import type { Budgets } from "../../authz/budgets.ts";
+import type { FeatureReader, NoteRefusal } from "../../authz/ports.ts";
 import { equalInConstantTime } from "../../crypto/digests.ts";
 import { failedPrecondition, notFound } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { ExternalIdentity, Provider } from "../../federation/index.ts";
+import type { ExternalIdentity, Federation, Provider } from "../../federation/index.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { and, eq } from "../../storage/drizzle.ts";
@@ -16,19 +18,23 @@ export type IntentProof = { id: string } & ({ token: string } | { flowId: string
 
 export type Said = { id: string; idpId: string; identity: ExternalIdentity };
 
+/** What logins with identity providers ask of the service, beside what every slice may use. */
+export type IntentPorts = {
+  /** Logins with identity providers, by the guarded way out. */
+  federation: Federation;
+  /** Which features are on. */
+  features: FeatureReader;
+  /** What one source may cost. */
+  budgets: Budgets;
+  /** Notes that somebody was refused. */
+  noteRefusal: NoteRefusal;
+};
+
 export type IntentDeps = Pick<
   Deps,
-  | "db"
-  | "events"
-  | "secrets"
-  | "now"
-  | "newId"
-  | "features"
-  | "federation"
-  | "organizations"
-  | "budgets"
-  | "noteRefusal"
->;
+  "db" | "events" | "secrets" | "now" | "newId" | "organizations"
+> &
+  IntentPorts;
 
 export type IdpIntents = ReturnType<typeof createIdpIntents>;
 
@@ -37,8 +43,7 @@ export type IdpIntents = ReturnType<typeof createIdpIntents>;
  * after its success. The provider must be active for whom the login is (E5).
  */
 export function createIdpIntents(deps: IntentDeps) {
-  const { db, secrets, now, federation } = deps;
-  const t = db.table(idpIntents);
+  const { db, secrets, federation } = deps;
   const idps = idpReader(db, deps.features);
   const secretOf = idpSecretReader(db, secrets);
   const settings = loginSettingsReader(db);
@@ -77,28 +82,11 @@ export function createIdpIntents(deps: IntentDeps) {
     };
   }
 
-  async function rowOf(instanceId: string, id: string): Promise<IntentRow | undefined> {
-    await db.catchUp();
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-    return row !== undefined && row.expiresAt > now() ? row : undefined;
-  }
-
   /** What a provider said, for who can prove that the login was theirs; undefined once it is over or used. */
   async function said(instanceId: string, proof: IntentProof): Promise<Said | undefined> {
-    const row = await rowOf(instanceId, proof.id);
+    const row = await rowOf(deps, instanceId, proof.id);
     if (row?.phase !== "succeeded") return undefined;
-    const isHis =
-      "flowId" in proof
-        ? proof.flowId !== "" && row.flowId === proof.flowId
-        : row.flowId === "" &&
-          equalInConstantTime(
-            Buffer.from(row.tokenDigest),
-            Buffer.from(await secrets.digest(instanceId, proof.token)),
-          );
-    if (!isHis) return undefined;
+    if (!(await isProven(secrets, row, proof))) return undefined;
     const bytes = await secrets.open(identityRef(instanceId, proof.id));
     if (bytes === undefined) return undefined;
     const identity = JSON.parse(Buffer.from(bytes).toString("utf8")) as ExternalIdentity;
@@ -110,7 +98,7 @@ export function createIdpIntents(deps: IntentDeps) {
     offered: idps.list,
     provider: idps.provider,
     requireIdp,
-    rowOf,
+    rowOf: (instanceId: string, id: string) => rowOf(deps, instanceId, id),
     said,
 
     /** Uses it up, in the unit of what it is used for. @throws FAILED_PRECONDITION IDP_INTENT_SPENT */
@@ -137,6 +125,32 @@ export function createIdpIntents(deps: IntentDeps) {
         : undefined;
     },
   };
+}
+
+/** Whether a proof shows that the login was its giver's: by its flow, or else by the token that was given for it. */
+async function isProven(
+  secrets: Deps["secrets"],
+  row: IntentRow,
+  proof: IntentProof,
+): Promise<boolean> {
+  if ("flowId" in proof) return proof.flowId !== "" && row.flowId === proof.flowId;
+  if (row.flowId !== "") return false;
+  const digest = await secrets.digest(row.instanceId, proof.token);
+  return equalInConstantTime(Buffer.from(row.tokenDigest), Buffer.from(digest));
+}
+
+async function rowOf(
+  { db, now }: IntentDeps,
+  instanceId: string,
+  id: string,
+): Promise<IntentRow | undefined> {
+  await db.catchUp();
+  const t = db.table(idpIntents);
+  const [row] = await db.read
+    .select()
+    .from(t)
+    .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+  return row !== undefined && row.expiresAt > now() ? row : undefined;
 }
 
 const idpUnknown = () =>

@@ -70,22 +70,6 @@ export function loginRecords(deps: IntentDeps, linkedUser: LinkedUser, intents: 
     });
   }
 
-  /** Uses up the state, whatever comes of the answer. @throws FAILED_PRECONDITION IDP_INTENT_SPENT */
-  async function takeUp({ instanceId, id }: IntentRow): Promise<void> {
-    const waiting = { instanceId, id, phase: "waiting" };
-    await db
-      .commit({
-        instanceId,
-        expect: [{ kind: "rows", table: idpIntents, where: waiting, count: 1 }],
-        claims: [],
-        events: [],
-        changes: [updateRows(idpIntents, { instanceId, id }, { phase: "answered", kept: {} })],
-      })
-      .catch((error: unknown) => {
-        throw error instanceof Conflict ? intentSpent() : error;
-      });
-  }
-
   /** Records what became of it. @throws FAILED_PRECONDITION IDP_INACTIVE for an account of an organization that is off */
   async function conclude(
     at: IntentAt,
@@ -132,7 +116,23 @@ export function loginRecords(deps: IntentDeps, linkedUser: LinkedUser, intents: 
     throw error;
   }
 
-  return { add, takeUp, conclude, failed };
+  return { add, takeUp: (row: IntentRow) => takeUp(db, row), conclude, failed };
+}
+
+/** Uses up the state, whatever comes of the answer. @throws FAILED_PRECONDITION IDP_INTENT_SPENT */
+async function takeUp(db: IntentDeps["db"], { instanceId, id }: IntentRow): Promise<void> {
+  const waiting = { instanceId, id, phase: "waiting" };
+  await db
+    .commit({
+      instanceId,
+      expect: [{ kind: "rows", table: idpIntents, where: waiting, count: 1 }],
+      claims: [],
+      events: [],
+      changes: [updateRows(idpIntents, { instanceId, id }, { phase: "answered", kept: {} })],
+    })
+    .catch((error: unknown) => {
+      throw error instanceof Conflict ? intentSpent() : error;
+    });
 }
 
 /** Where the provider does not say whether an address is verified, its options do. */

@@ -21,8 +21,14 @@ import { instanceQueries, type WholeInstance } from "./queries.ts";
 const systemLog = "system";
 const systemOwner = { type: "system", id: "" } as const;
 
+/** What instances ask of the service, beside what every slice may use. */
+export type InstancePorts = {
+  /** Of the running service. */
+  version: string;
+};
+
 export function instanceHandlers(
-  deps: Deps,
+  deps: Deps & InstancePorts,
 ): Omit<Handlers<typeof InstanceService>, "createInstance"> {
   const { events, secrets, newId, version } = deps;
   const queries = instanceQueries(deps);

@@ -3,10 +3,11 @@ import { type Handlers, service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Deps, Module } from "../../projection/module.ts";
 import { instanceDomainClaim, instanceEvents, limitsEvents } from "./events.ts";
-import { instanceHandlers } from "./handlers.ts";
+import { instanceHandlers, type InstancePorts } from "./handlers.ts";
 import { instanceProjection, limitsProjection } from "./projection.ts";
 
 export { type Holding, holdingsOf, instanceContentsJobs } from "./contents.ts";
+export type { InstancePorts } from "./handlers.ts";
 export { instanceEvents } from "./events.ts";
 export {
   addInstance,
@@ -32,7 +33,7 @@ export {
  */
 export const instanceModule = (
   making: (deps: Deps) => Pick<Handlers<typeof InstanceService>, "createInstance">,
-): Module => ({
+): Module<Deps & InstancePorts> => ({
   events: [instanceEvents, limitsEvents],
   projections: [instanceProjection, limitsProjection],
   claimErrors: {

@@ -1,3 +1,4 @@
+import type { UserDeps } from "../user/index.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { GetMembershipSchema } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
@@ -11,7 +12,6 @@ import { cachedResponse } from "../../authz/response-cache.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction, Written } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { changing } from "../object/plain.ts";
 import { listing } from "../object/queries.ts";
 import { toDetails } from "../object/details.ts";
@@ -49,7 +49,7 @@ type Service = typeof MembershipService;
 const mayIn = (scope: Scope, context: MemberContext, verb: "read" | "write" | "delete") =>
   scope.permissions.holds(memberPermission(context.type, verb), resourceScopeOf(context));
 
-export function membershipAuthorize(deps: Deps): Authorize<Service> {
+export function membershipAuthorize(deps: UserDeps): Authorize<Service> {
   const { tenancy } = deps;
   const queries = membershipQueries(deps, createContexts(deps).keyOf);
   const powers = powerReader(deps.db);
@@ -92,7 +92,7 @@ export function membershipAuthorize(deps: Deps): Authorize<Service> {
 const projectOf = (context: MemberContext): string | undefined =>
   "projectId" in context ? context.projectId : undefined;
 
-export function membershipHandlers(deps: Deps): Handlers<Service> {
+export function membershipHandlers(deps: UserDeps): Handlers<Service> {
   const { events, newId, tenancy } = deps;
   const contexts = createContexts(deps);
   const queries = membershipQueries(deps, contexts.keyOf);
@@ -183,7 +183,7 @@ export function membershipHandlers(deps: Deps): Handlers<Service> {
 }
 
 /** Whoever gave the roles last must still cover them when they take effect (J2). */
-function giverCheck({ db, events }: Deps) {
+function giverCheck({ db, events }: UserDeps) {
   const powers = powerReader(db);
   return async (tx: Transaction, { instanceId }: Scope, given: Loaded<Membership | undefined>) => {
     const { id, state } = given;

@@ -1,3 +1,4 @@
+import type { UserDeps } from "../user/index.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
@@ -21,7 +22,7 @@ export { ownerWarning, ownerWarningEvents, warnOwners } from "./owner-warnings.t
 export { powerReader } from "./power.ts";
 
 /** Memberships: who administers what. */
-export const membershipModule: Module = {
+export const membershipModule: Module<UserDeps> = {
   events: [...Object.values(memberEvents), ownerWarningEvents],
   projections: [membershipProjection],
   claimErrors: {

@@ -1,8 +1,8 @@
+import type { UserDeps } from "../user/index.ts";
 import { isOfService } from "../../authz/context.ts";
 import { coversUser } from "../../authz/holds.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { cleanHands, type UserHold } from "../user/index.ts";
 import { asMembership } from "./member-context.ts";
 import type { Membership } from "./membership.ts";
@@ -12,7 +12,7 @@ import { powerReader } from "./power.ts";
  * What happens when a membership brings its user to power (J20), in the unit that gives it: what others made on
  * the account ends unless they cover what the user may do from now on, or the giver keeps it.
  */
-export function newPower(deps: Deps) {
+export function newPower(deps: UserDeps) {
   const powers = powerReader(deps.db);
   const clean = cleanHands(deps);
   return async (

@@ -25,6 +25,10 @@ export function powerReader(db: Database): PowerReader {
   const userById = rowById(db, users);
   const grantById = rowById(db, projectGrants.table);
   const isAcceptedGrant = acceptanceReader(db, membershipReader(db));
+  const isInForce = async ({ instanceId, projectGrantId }: GrantRow): Promise<boolean> => {
+    const grant = await grantById(instanceId, projectGrantId);
+    return grant !== undefined && (await isAcceptedGrant(grant));
+  };
   const rowsOf = (instanceId: string, userId: string) =>
     db.read
       .select()
@@ -43,7 +47,7 @@ export function powerReader(db: Database): PowerReader {
       return {
         organizationId,
         memberships: (await rowsOf(instanceId, userId)).filter(isAccepted).map(toMembership),
-        grants: await counting(organizationId, await grantsOf(instanceId, userId)),
+        grants: await counting(isInForce, organizationId, await grantsOf(instanceId, userId)),
       };
     },
   );
@@ -59,17 +63,21 @@ export function powerReader(db: Database): PowerReader {
       tx.expectAll(memberships, { instanceId, userId }, "id", idsOf(rows));
       const granted = await grantsOf(instanceId, userId);
       tx.expectAll(userGrants.table, { instanceId, userId }, "id", idsOf(granted));
-      return { organizationId, memberships: held, grants: await counting(organizationId, granted) };
+      return {
+        organizationId,
+        memberships: held,
+        grants: await counting(isInForce, organizationId, granted),
+      };
     },
 
     async ofOrganization(instanceId, organizationId) {
-      const { counted } = await inOrganization(instanceId, organizationId);
+      const { counted } = await inOrganization(db, instanceId, organizationId);
       const held = counted.filter(isAccepted).map(toMembership);
       return { organizationId, memberships: held, grants: [] };
     },
 
     async holdOrganization(tx, instanceId, organizationId) {
-      const { rows, counted } = await inOrganization(instanceId, organizationId);
+      const { rows, counted } = await inOrganization(db, instanceId, organizationId);
       const atInstance = rows.filter(({ contextType }) => contextType === "instance");
       const inside = rows.filter((row) => row.organizationId === organizationId);
       const held = await loadAll(tx, counted);
@@ -78,58 +86,58 @@ export function powerReader(db: Database): PowerReader {
       return { organizationId, memberships: held, grants: [] };
     },
   };
+}
 
-  /** The memberships at the instance and in the organization, and which of them its users, or anybody there, hold. */
-  async function inOrganization(instanceId: string, organizationId: string) {
-    const rows = await db.read
-      .select()
-      .from(t)
-      .where(
-        and(
-          eq(t.instanceId, instanceId),
-          or(eq(t.contextType, "instance"), eq(t.organizationId, organizationId)),
-        ),
-      );
-    const atInstance = rows.filter(({ contextType }) => contextType === "instance");
-    const living = await usersIn(instanceId, organizationId, atInstance);
-    const counted = rows.filter(
-      ({ contextType, userId }) => contextType !== "instance" || living.has(userId),
+/** The memberships at the instance and in the organization, and which of them its users, or anybody there, hold. */
+async function inOrganization(db: Database, instanceId: string, organizationId: string) {
+  const t = db.table(memberships);
+  const rows = await db.read
+    .select()
+    .from(t)
+    .where(
+      and(
+        eq(t.instanceId, instanceId),
+        or(eq(t.contextType, "instance"), eq(t.organizationId, organizationId)),
+      ),
     );
-    return { rows, counted };
-  }
+  const atInstance = rows.filter(({ contextType }) => contextType === "instance");
+  const living = await usersIn(db, instanceId, organizationId, atInstance);
+  const counted = rows.filter(
+    ({ contextType, userId }) => contextType !== "instance" || living.has(userId),
+  );
+  return { rows, counted };
+}
 
-  /** The user grants that count: of projects that the user's organization owns, or was granted and has accepted. */
-  async function counting(
-    organizationId: string,
-    rows: readonly GrantRow[],
-  ): Promise<ResourceScope[][]> {
-    const resourceScopes: ResourceScope[][] = [];
-    for (const row of rows) {
-      if (row.organizationId !== organizationId) continue;
-      if (row.projectGrantId !== "") {
-        const grant = await grantById(row.instanceId, row.projectGrantId);
-        if (grant === undefined || !(await isAcceptedGrant(grant))) continue;
-      }
-      resourceScopes.push(resourceScopesOf(row));
-    }
-    return resourceScopes;
+/** The user grants that count: of projects that the user's organization owns, or was granted and has accepted. */
+async function counting(
+  isInForce: (row: GrantRow) => Promise<boolean>,
+  organizationId: string,
+  rows: readonly GrantRow[],
+): Promise<ResourceScope[][]> {
+  const resourceScopes: ResourceScope[][] = [];
+  for (const row of rows) {
+    if (row.organizationId !== organizationId) continue;
+    if (row.projectGrantId !== "" && !(await isInForce(row))) continue;
+    resourceScopes.push(resourceScopesOf(row));
   }
+  return resourceScopes;
+}
 
-  async function usersIn(
-    instanceId: string,
-    organizationId: string,
-    rows: readonly Row<typeof memberships>[],
-  ): Promise<ReadonlySet<string>> {
-    const u = db.table(users);
-    const ids = [...new Set(rows.map(({ userId }) => userId))];
-    const found = await db.read
-      .select({ id: u.id })
-      .from(u)
-      .where(
-        and(eq(u.instanceId, instanceId), eq(u.organizationId, organizationId), isOneOf(u.id, ids)),
-      );
-    return new Set(idsOf(found));
-  }
+async function usersIn(
+  db: Database,
+  instanceId: string,
+  organizationId: string,
+  rows: readonly Row<typeof memberships>[],
+): Promise<ReadonlySet<string>> {
+  const u = db.table(users);
+  const ids = [...new Set(rows.map(({ userId }) => userId))];
+  const found = await db.read
+    .select({ id: u.id })
+    .from(u)
+    .where(
+      and(eq(u.instanceId, instanceId), eq(u.organizationId, organizationId), isOneOf(u.id, ids)),
+    );
+  return new Set(idsOf(found));
 }
 
 const isAccepted = (row: Row<typeof memberships>): boolean => row.isAccepted;

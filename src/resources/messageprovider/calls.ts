@@ -24,19 +24,66 @@ export function providerCalls<C extends ProviderConfig>(
   parts: ProviderParts,
   storage: ProviderStorage<C>,
 ) {
-  const { events, newId, secrets } = parts;
+  const { events, secrets } = parts;
   const { kind } = storage;
   const aggregate = providerAggregate(kind);
   const queries = providerQueries(parts, storage);
-  const { setPolicy, makeOnlyOne, patchInherited, requireKeys, store, rotate } = providerWrites(
-    parts,
-    storage,
-    queries,
-  );
+  const writes = providerWrites(parts, storage, queries);
+  const { setPolicy, makeOnlyOne } = writes;
 
   return {
     queries,
+    ...createAndPatch(parts, storage, queries, writes),
 
+    async get({ id }: Named, scope: Scope): Promise<SeenProvider<C>> {
+      const row = await queries.find(scope, id);
+      return queries.see(row, queries.contextOf(scope, row));
+    },
+
+    turn:
+      (wanted: "activate" | "deactivate") =>
+      async ({ id }: Named, scope: Scope) => {
+        const row = await queries.find(scope, id);
+        const context = queries.contextOf(scope, row);
+        const written = await events.transact(writeContext(scope, logOf(context)), async (tx) => {
+          const { seen } = await queries.see(row, context);
+          requireOtherState(kind, seen.state === "active", wanted);
+          if (wanted === "activate") await makeOnlyOne(tx, context, id);
+          if (seen.parent !== undefined) return setPolicy(tx, row, context, wanted);
+          const loaded = await tx.load(aggregate, id);
+          tx.record(aggregate, loaded, turnProvider(kind, loaded.state, wanted));
+          return tx.written(loaded);
+        });
+        return { details: toDetails(written()) };
+      },
+
+    async remove({ id }: Named, scope: Scope) {
+      const row = await queries.find(scope, id);
+      const context = queries.contextOf(scope, row);
+      if (inherits(context, ownerOf(row))) throw inheritedNotDeletable();
+      const at = writeContext(scope, row.instanceId);
+      const written = await events.transact(at, async (tx) => {
+        const loaded = await tx.load(aggregate, id);
+        tx.record(aggregate, loaded, removeProvider(kind, loaded.state));
+        const owner = { instanceId: row.instanceId, ownerType: kind.name, ownerId: id };
+        tx.write(secrets.removeAllOf(owner));
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+  };
+}
+
+/** Making a provider and changing it, with the secret that it may bring. */
+function createAndPatch<C extends ProviderConfig>(
+  { events, newId, secrets }: ProviderParts,
+  { kind }: ProviderStorage<C>,
+  queries: ReturnType<typeof providerQueries<C>>,
+  { makeOnlyOne, patchInherited, requireKeys, store, rotate }: ReturnType<typeof providerWrites<C>>,
+) {
+  const aggregate = providerAggregate(kind);
+
+  return {
     async create(scope: Scope, facts: ProviderFacts<C>, secret: string | undefined) {
       const owner = contextNamed(scope);
       const at = writeContext(scope, logOf(owner));
@@ -85,43 +132,6 @@ export function providerCalls<C extends ProviderConfig>(
           return { written: tx.written(loaded), ...key };
         }),
       );
-    },
-
-    async get({ id }: Named, scope: Scope): Promise<SeenProvider<C>> {
-      const row = await queries.find(scope, id);
-      return queries.see(row, queries.contextOf(scope, row));
-    },
-
-    turn:
-      (wanted: "activate" | "deactivate") =>
-      async ({ id }: Named, scope: Scope) => {
-        const row = await queries.find(scope, id);
-        const context = queries.contextOf(scope, row);
-        const written = await events.transact(writeContext(scope, logOf(context)), async (tx) => {
-          const { seen } = await queries.see(row, context);
-          requireOtherState(kind, seen.state === "active", wanted);
-          if (wanted === "activate") await makeOnlyOne(tx, context, id);
-          if (seen.parent !== undefined) return setPolicy(tx, row, context, wanted);
-          const loaded = await tx.load(aggregate, id);
-          tx.record(aggregate, loaded, turnProvider(kind, loaded.state, wanted));
-          return tx.written(loaded);
-        });
-        return { details: toDetails(written()) };
-      },
-
-    async remove({ id }: Named, scope: Scope) {
-      const row = await queries.find(scope, id);
-      const context = queries.contextOf(scope, row);
-      if (inherits(context, ownerOf(row))) throw inheritedNotDeletable();
-      const at = writeContext(scope, row.instanceId);
-      const written = await events.transact(at, async (tx) => {
-        const loaded = await tx.load(aggregate, id);
-        tx.record(aggregate, loaded, removeProvider(kind, loaded.state));
-        const owner = { instanceId: row.instanceId, ownerType: kind.name, ownerId: id };
-        tx.write(secrets.removeAllOf(owner));
-        return tx.written(loaded);
-      });
-      return { details: toDetails(written()) };
     },
   };
 }

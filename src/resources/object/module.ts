@@ -1,12 +1,12 @@
-import type { Module } from "../../projection/module.ts";
+import type { Deps, Module } from "../../projection/module.ts";
 import type { AnyResource } from "./resource.ts";
 
 /** The module of a slice that declares resources: their events, projections and refusals come before its own. */
-export function resourceModule(
+export function resourceModule<D extends Deps = Deps>(
   resources: readonly AnyResource[],
-  own: Omit<Module, "resources" | "events" | "projections"> &
-    Partial<Pick<Module, "events" | "projections">>,
-): Module {
+  own: Omit<Module<D>, "resources" | "events" | "projections"> &
+    Partial<Pick<Module<D>, "events" | "projections">>,
+): Module<D> {
   return {
     ...own,
     resources,

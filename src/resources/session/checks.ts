@@ -51,78 +51,11 @@ const field = "session.checks";
 const refusalMs = 100;
 
 export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChecks {
-  const { events, organizations } = deps;
   const byName = checkedNameReader(deps);
   const { refusals } = constantTime(refusalMs);
 
   const idOf = (instanceId: string, { search }: CheckUser): Promise<string | undefined> =>
     search.case === "loginName" ? byName(instanceId, search.value) : Promise.resolve(search.value);
-
-  /** An active user of an active organization. */
-  async function find(instanceId: string, id: string): Promise<CheckedUser | undefined> {
-    const { state, version } = await events.load(user, instanceId, id);
-    if (state?.state !== "active") return undefined;
-    const { organizationId } = state;
-    const organizationFound = await organizations.byId(instanceId, organizationId);
-    return organizationFound?.state === "active" ? { id, organizationId, version } : undefined;
-  }
-
-  async function judge(
-    at: WriteContext,
-    session: Session | undefined,
-    of: () => Promise<string | undefined>,
-    wanted: Checks,
-  ) {
-    const { password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
-    const id = await of();
-    const found = id === undefined ? undefined : await find(at.instanceId, id);
-    let isRight = found !== undefined;
-    let isChangeRequired = false;
-    const who = () => (isRight ? found?.id : undefined);
-    const happened: SessionEvent[] = [];
-    const take = (isThisRight: boolean, event: SessionEvent) => {
-      isRight &&= isThisRight;
-      happened.push(event);
-    };
-
-    if (password !== undefined) {
-      const outcome = await checks.password(at, who(), password.password);
-      isChangeRequired = outcome.isRight && outcome.changeRequired;
-      take(outcome.isRight, sessionEvents["password.checked"]({}));
-    }
-    if (webAuthN !== undefined) {
-      const challengeId = session?.challengeId ?? "";
-      const credential = webAuthN.credentialAssertionData ?? {};
-      const outcome = await checks.webAuthN.check(at, who(), { challengeId, credential });
-      const { webAuthNId, isUserVerified } = outcome.isRight ? outcome : unknown;
-      take(outcome.isRight, sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified }));
-    }
-    if (idpIntent !== undefined) {
-      const { idpIntentId: intentId, idpIntentToken: token } = idpIntent;
-      const outcome = await checks.idpIntent(at, who(), { id: intentId, token });
-      take(outcome.isRight, intentChecked(outcome.isRight ? outcome : noProvider));
-    }
-    if (totp !== undefined) {
-      take(await checks.totp(at, who(), totp.code), sessionEvents["totp.checked"]({}));
-    }
-    // One that another session had sent is none of this one.
-    const { awaits } = session ?? { awaits: { sms: false, email: false } };
-    if (otpSms !== undefined) {
-      const tried = { channel: "sms", code: otpSms.code } as const;
-      const isThisRight = await checks.otp.check(at, awaits.sms ? who() : undefined, tried);
-      take(isThisRight, sessionEvents["otp.sms.checked"]({}));
-    }
-    if (otpEmail !== undefined) {
-      const tried = { channel: "email", code: otpEmail.code } as const;
-      const isThisRight = await checks.otp.check(at, awaits.email ? who() : undefined, tried);
-      take(isThisRight, sessionEvents["otp.email.checked"]({}));
-    }
-    if (recoveryCode !== undefined) {
-      const isThisRight = await checks.recoveryCode(at, who(), recoveryCode.code);
-      take(isThisRight, sessionEvents["recovery_code.checked"]({}));
-    }
-    return { isRight, isChangeRequired, user: found, happened };
-  }
 
   return {
     async check(at, session, wanted) {
@@ -131,8 +64,11 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
       const isNamed = name !== undefined;
       if (isNamed && session?.user !== undefined) throw userFixed();
       if (!isNamed && session?.user === undefined) throw userMissing();
-      const of = () => (isNamed ? idOf(at.instanceId, name) : Promise.resolve(session?.user?.id));
-      const outcome = await refusals(() => judge(at, session, of, wanted), countOf(wanted));
+      const outcome = await refusals(async () => {
+        const id = isNamed ? await idOf(at.instanceId, name) : session?.user?.id;
+        const found = id === undefined ? undefined : await find(deps, at.instanceId, id);
+        return judge(checks, at, session, found, wanted);
+      }, countOf(wanted));
       if (!outcome.isRight) throw wrongCredentials();
       if (outcome.isChangeRequired) throw passwordChangeRequired();
       return { user: outcome.user, isNamed, happened: outcome.happened };
@@ -147,6 +83,75 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
       if (state?.state !== "active") throw wrongCredentials();
     },
   };
+}
+
+async function judge(
+  checks: UserChecks,
+  at: WriteContext,
+  session: Session | undefined,
+  found: CheckedUser | undefined,
+  wanted: Checks,
+) {
+  const { password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
+  let isRight = found !== undefined;
+  let isChangeRequired = false;
+  const who = () => (isRight ? found?.id : undefined);
+  const happened: SessionEvent[] = [];
+  const take = (isThisRight: boolean, event: SessionEvent) => {
+    isRight &&= isThisRight;
+    happened.push(event);
+  };
+
+  if (password !== undefined) {
+    const outcome = await checks.password(at, who(), password.password);
+    isChangeRequired = outcome.isRight && outcome.changeRequired;
+    take(outcome.isRight, sessionEvents["password.checked"]({}));
+  }
+  if (webAuthN !== undefined) {
+    const challengeId = session?.challengeId ?? "";
+    const credential = webAuthN.credentialAssertionData ?? {};
+    const outcome = await checks.webAuthN.check(at, who(), { challengeId, credential });
+    const { webAuthNId, isUserVerified } = outcome.isRight ? outcome : unknown;
+    take(outcome.isRight, sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified }));
+  }
+  if (idpIntent !== undefined) {
+    const { idpIntentId: intentId, idpIntentToken: token } = idpIntent;
+    const outcome = await checks.idpIntent(at, who(), { id: intentId, token });
+    take(outcome.isRight, intentChecked(outcome.isRight ? outcome : noProvider));
+  }
+  if (totp !== undefined) {
+    take(await checks.totp(at, who(), totp.code), sessionEvents["totp.checked"]({}));
+  }
+  // One that another session had sent is none of this one.
+  const { awaits } = session ?? { awaits: { sms: false, email: false } };
+  if (otpSms !== undefined) {
+    const tried = { channel: "sms", code: otpSms.code } as const;
+    const isThisRight = await checks.otp.check(at, awaits.sms ? who() : undefined, tried);
+    take(isThisRight, sessionEvents["otp.sms.checked"]({}));
+  }
+  if (otpEmail !== undefined) {
+    const tried = { channel: "email", code: otpEmail.code } as const;
+    const isThisRight = await checks.otp.check(at, awaits.email ? who() : undefined, tried);
+    take(isThisRight, sessionEvents["otp.email.checked"]({}));
+  }
+  if (recoveryCode !== undefined) {
+    const isThisRight = await checks.recoveryCode(at, who(), recoveryCode.code);
+    take(isThisRight, sessionEvents["recovery_code.checked"]({}));
+  }
+  return { isRight, isChangeRequired, user: found, happened };
+}
+
+/** An active user of an active organization. */
+async function find(
+  { events, organizations }: Deps,
+  instanceId: string,
+  id: string,
+): Promise<CheckedUser | undefined> {
+  const { state, version } = await events.load(user, instanceId, id);
+  if (state?.state !== "active") return undefined;
+  const { organizationId } = state;
+  const organizationFound = await organizations.byId(instanceId, organizationId);
+  return organizationFound?.state === "active" ? { id, organizationId, version } : undefined;
 }
 
 const nothing: Checked = { user: undefined, isNamed: false, happened: [] };

@@ -1,3 +1,4 @@
+import type { UserDeps } from "../user/index.ts";
 import type {
   PatchSessionRequest,
   SessionService,
@@ -7,7 +8,6 @@ import type { Authorize, Handlers } from "../../authz/service.ts";
 import { requireSequence, withoutExpectation } from "../../eventstore/expected-sequence.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import type { IdpIntentHandlers } from "./idp-intent-handlers.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
@@ -26,7 +26,7 @@ import { sessionTokenInvalid } from "../../authz/tenancy.ts";
 
 type Service = typeof SessionService;
 
-export function sessionAuthorize(deps: Deps): Authorize<Service> {
+export function sessionAuthorize(deps: UserDeps): Authorize<Service> {
   const { db, tenancy } = deps;
   const homesOf = homesReader(db);
   const queries = sessionQueries(deps);
@@ -83,7 +83,7 @@ export type SessionMethods = Exclude<
   keyof IdpIntentHandlers | "endOtherSessions"
 >;
 
-export function sessionHandlers(deps: Deps): Pick<Handlers<Service>, SessionMethods> {
+export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, SessionMethods> {
   const { db, events, secrets, newId } = deps;
   const queries = sessionQueries(deps);
   const checksOfUsers = userChecks(deps);

@@ -1,3 +1,4 @@
+import type { UserDeps } from "../user/index.ts";
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { IDPInformationSchema } from "#gen/idsvc/resources/session/v3alpha/idp_intent_pb.ts";
 import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
@@ -5,7 +6,6 @@ import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { invalidArgument } from "../../errors.ts";
 import type { Way } from "../../federation/index.ts";
-import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
 import { createIdpLogins, type Said } from "../idpintent/index.ts";
 import { linkedUserReader } from "../user/index.ts";
@@ -16,7 +16,7 @@ export type IdpIntentHandlers = Pick<
   "startIdentityProviderIntent" | "getIdentityProviderIntent"
 >;
 
-export function idpIntentHandlers(deps: Deps): IdpIntentHandlers {
+export function idpIntentHandlers(deps: UserDeps): IdpIntentHandlers {
   const intents = createIdpLogins(deps, linkedUserReader(deps));
   const requireOwn = redirectGuard(deps);
   const organizationOf = ({ context }: Scope) =>

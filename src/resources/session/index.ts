@@ -1,3 +1,4 @@
+import type { UserDeps } from "../user/index.ts";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import { service } from "../../authz/service.ts";
@@ -39,7 +40,7 @@ export { sessionCaller, sessionTokens } from "./token.ts";
  * Sessions: what users proved of themselves, and what they act with.
  * @param endKept ends what apps have kept of sessions that have ended
  */
-export const sessionModule = (endKept: EndKept): Module => ({
+export const sessionModule = (endKept: EndKept): Module<UserDeps> => ({
   events: [sessionEvents],
   projections: [sessionProjection],
   state: [sessionVisits, trustedBrowsers],

@@ -1,8 +1,8 @@
+import type { UserDeps } from "./ports.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { invalidField } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { requireOrganization } from "../org/index.ts";
 import { requireData, requireSchema } from "../userschema/index.ts";
 import { announceCode, changeContact, type ContactKind } from "./contact.ts";
@@ -49,7 +49,7 @@ export type NewHuman = {
  * @throws ALREADY_EXISTS USERNAME_TAKEN
  * @throws INVALID_ARGUMENT PASSWORD_POLICY, RECOVERY_CODE_INVALID and what hashes are refused for
  */
-export function humanAdder(deps: Deps) {
+export function humanAdder(deps: UserDeps) {
   const credentials = createCredentials(deps);
   const { codes, totps, recoveryCodes } = credentials;
   const { newId } = deps;

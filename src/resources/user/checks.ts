@@ -1,5 +1,5 @@
+import type { UserDeps } from "./ports.ts";
 import { constantTime } from "../../constant-time.ts";
-import type { Deps } from "../../projection/module.ts";
 import { createCredentials } from "./credentials.ts";
 import { createIdpIntentCheck, type IdpIntentCheck } from "./idp-link/check.ts";
 import { createOtpChecks, type OtpChecks } from "./otp/otp.ts";
@@ -40,7 +40,7 @@ export type UserChecks = {
   webAuthN: WebAuthNChecks;
 };
 
-export function userChecks(deps: Deps): UserChecks {
+export function userChecks(deps: UserDeps): UserChecks {
   const credentials = createCredentials(deps);
   const { attempts, authenticators, codes, recoveryCodes, totps } = credentials;
   const { refusals } = constantTime(refusalMs);

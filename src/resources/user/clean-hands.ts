@@ -1,6 +1,6 @@
+import type { UserDeps } from "./ports.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { whoAnswersFor } from "../idp/index.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
@@ -23,38 +23,10 @@ export type UserHold = { id: string; makerId: string; createdAt: Date; isKept: b
  *
  * A password set by others goes instead of only having to be changed: whoever knows it would be the one who changes it.
  */
-export function cleanHands(deps: Deps) {
+export function cleanHands(deps: UserDeps) {
   const { events } = deps;
   const credentials = createCredentials(deps);
   const { codes, challenges } = credentials;
-
-  /**
-   * Whoever makes a session has its token, whatever the user has proven in it since: it would act with the new power at once.
-   */
-  async function sessionsOfOthers(
-    tx: Transaction,
-    at: { instanceId: string; userId: string },
-    by: { trusts(makerId: string): Promise<boolean>; keep: readonly string[] },
-  ): Promise<UserHold[]> {
-    const others: UserHold[] = [];
-    for (const { id: sessionId, ...made } of await deps.sessionMakers.ofUser(tx, at)) {
-      if (made.makerId === at.userId) continue;
-      const id = `${sessionPrefix}${sessionId}`;
-      others.push({ ...made, id, isKept: by.keep.includes(id) || (await by.trusts(made.makerId)) });
-    }
-    return others;
-  }
-
-  /** Whether tokens in the name of the user are held by somebody who does not cover what the user comes to. */
-  async function isActedFor(
-    at: { instanceId: string; userId: string },
-    trusts: (makerId: string) => Promise<boolean>,
-  ): Promise<boolean> {
-    for (const actorId of await deps.tokensInName.actors(at)) {
-      if (!(await trusts(actorId))) return true;
-    }
-    return false;
-  }
 
   return async (
     tx: Transaction,
@@ -91,12 +63,12 @@ export function cleanHands(deps: Deps) {
       tx.record(user, loaded, [userEvents["human.externalidp.suspended"]({ idpId })]);
       isSuspended = true;
     }
-    const others = await sessionsOfOthers(tx, at, { trusts, keep });
+    const others = await sessionsOfOthers(deps, tx, at, { trusts, keep });
     found.push(...others);
     const ending = others.filter(({ isKept }) => !isKept);
     // What was issued to a machine stands on no session: it outlives the key that it was asked for by.
     const isMachine = loaded.state.schemaType === "machine";
-    const isNamed = (isMachine && wasHeld) || (await isActedFor(at, trusts));
+    const isNamed = (isMachine && wasHeld) || (await isActedFor(deps, at, trusts));
     if (isMachine && (wasHeld || ended.size > 0)) await deps.tokensInName.endOfMachine(tx, at);
     // Sessions may stand on what ends.
     if (ended.size > 0 || isSuspended || isNamed || ending.length > mostSessions) {
@@ -118,6 +90,36 @@ export function cleanHands(deps: Deps) {
     }
     return found;
   };
+}
+
+/**
+ * Whoever makes a session has its token, whatever the user has proven in it since: it would act with the new power at once.
+ */
+async function sessionsOfOthers(
+  deps: UserDeps,
+  tx: Transaction,
+  at: { instanceId: string; userId: string },
+  by: { trusts(makerId: string): Promise<boolean>; keep: readonly string[] },
+): Promise<UserHold[]> {
+  const others: UserHold[] = [];
+  for (const { id: sessionId, ...made } of await deps.sessionMakers.ofUser(tx, at)) {
+    if (made.makerId === at.userId) continue;
+    const id = `${sessionPrefix}${sessionId}`;
+    others.push({ ...made, id, isKept: by.keep.includes(id) || (await by.trusts(made.makerId)) });
+  }
+  return others;
+}
+
+/** Whether tokens in the name of the user are held by somebody who does not cover what the user comes to. */
+async function isActedFor(
+  deps: UserDeps,
+  at: { instanceId: string; userId: string },
+  trusts: (makerId: string) => Promise<boolean>,
+): Promise<boolean> {
+  for (const actorId of await deps.tokensInName.actors(at)) {
+    if (!(await trusts(actorId))) return true;
+  }
+  return false;
 }
 
 /** Beyond so many all sessions of the user end, as one unit has no room for each. */

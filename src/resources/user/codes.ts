@@ -102,37 +102,13 @@ export type CodesParts = {
 };
 
 export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesParts): Codes {
-  const t = db.table(oneTimeCodes);
   const messages = budgets && createMessageBudget({ db, secrets, budgets });
-  const codeRef = ({ instanceId, userId }: UserRef, { name }: CodeKind) => ({
-    instanceId,
-    userId,
-    kind: name,
-  });
-
-  const digestOf = (user: UserRef, { name }: CodeKind, code: string) =>
-    secrets.digest(user.instanceId, `${name}:${code}`);
-
-  async function find(user: UserRef, kind: CodeKind) {
-    const where = codeRef(user, kind);
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(
-        and(eq(t.instanceId, where.instanceId), eq(t.userId, where.userId), eq(t.kind, where.kind)),
-      );
-    return row;
-  }
 
   return {
     async issue(tx, user, kind, { subject, delivery, reach }) {
       const template = delivery === "returned" ? undefined : delivery.urlTemplate;
       if (template !== undefined && !(await isLinkHost(user.instanceId, template))) {
-        throw invalidField(
-          "url_template",
-          "URL_TEMPLATE_DENIED",
-          "must lead to a domain of the instance, or to one of allowed_link_hosts of its security settings",
-        );
+        throw urlTemplateDenied();
       }
       const isAllowed =
         delivery === "returned" || ((await messages?.take(tx, user.userId, subject)) ?? true);
@@ -147,7 +123,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
           ...codeRef(user, kind),
           subject,
           reach: reach ?? null,
-          digest: await digestOf(user, kind, code),
+          digest: await digestOf(secrets, user, kind, code),
           attempts: 0,
           createdAt: now,
           expiresAt: new Date(now.getTime() + lifeMs),
@@ -163,7 +139,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
     },
 
     async renew(tx, user, kind, { subject, askedAt }) {
-      const row = await find(user, kind);
+      const row = await find(db, user, kind);
       if (row?.subject !== subject || row.createdAt.getTime() !== askedAt.getTime()) {
         return undefined;
       }
@@ -172,7 +148,7 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
       const code = newCode(kind);
       tx.write(
         updateRows(oneTimeCodes, where, {
-          digest: await digestOf(user, kind, code),
+          digest: await digestOf(secrets, user, kind, code),
           attempts: 0,
           expiresAt: new Date(tx.now.getTime() + kind.lifeMs),
         }),
@@ -184,13 +160,13 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
       const guesses = isCounted || tx.at.isCounted ? undefined : budgets;
       guesses?.spend("guesses", tx.at.source);
       const where = codeRef(user, kind);
-      const row = await find(user, kind);
+      const row = await find(db, user, kind);
       if (row === undefined || row.expiresAt <= tx.now || row.attempts >= mostAttempts)
         return undefined;
       // Who tries at the same time is decided anew after this unit: no try goes uncounted, no code counts twice.
       const { attempts, digest } = row;
       tx.expectRows(oneTimeCodes, { ...where, attempts, digest }, 1);
-      const given = await digestOf(user, kind, code.trim().toUpperCase());
+      const given = await digestOf(secrets, user, kind, code.trim().toUpperCase());
       const isRight = row.subject === subject && digest === given;
       if (isRight) guesses?.giveBack("guesses", tx.at.source);
       tx.write(
@@ -202,13 +178,41 @@ export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesPa
       return row.reach === null ? {} : { reach: "organization" };
     },
 
-    subjectOf: async (user, kind) => (await find(user, kind))?.subject,
+    subjectOf: async (user, kind) => (await find(db, user, kind))?.subject,
 
     drop: (user, kind) => deleteRows(oneTimeCodes, codeRef(user, kind)),
 
     removeAll: ({ instanceId, userId }) => deleteRows(oneTimeCodes, { instanceId, userId }),
   };
 }
+
+const codeRef = ({ instanceId, userId }: UserRef, { name }: CodeKind) => ({
+  instanceId,
+  userId,
+  kind: name,
+});
+
+const digestOf = (secrets: SecretStore, user: UserRef, { name }: CodeKind, code: string) =>
+  secrets.digest(user.instanceId, `${name}:${code}`);
+
+async function find(db: Database, user: UserRef, kind: CodeKind) {
+  const t = db.table(oneTimeCodes);
+  const where = codeRef(user, kind);
+  const [row] = await db.read
+    .select()
+    .from(t)
+    .where(
+      and(eq(t.instanceId, where.instanceId), eq(t.userId, where.userId), eq(t.kind, where.kind)),
+    );
+  return row;
+}
+
+const urlTemplateDenied = () =>
+  invalidField(
+    "url_template",
+    "URL_TEMPLATE_DENIED",
+    "must lead to a domain of the instance, or to one of allowed_link_hosts of its security settings",
+  );
 
 function newCode({ length, alphabet }: CodeKind): string {
   return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join("");

@@ -1,7 +1,7 @@
 import type {
   ResendEmailCode,
   ResendPhoneCode,
-} from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+} from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
@@ -19,9 +19,9 @@ import {
 import type { Credentials } from "./credentials.ts";
 import { toWantedContact, type WantedContact } from "./convert.ts";
 import { callerId } from "../../authz/tenancy.ts";
-import type { Reach } from "./events.ts";
+import type { Reach, UserEvent } from "./events.ts";
 import { tellNews } from "./notice.ts";
-import { user, userNotFound } from "./user.ts";
+import { type User, user, userNotFound } from "./user.ts";
 import { requireVouching } from "./vouch.ts";
 
 export type ContactMethods =
@@ -70,18 +70,12 @@ export function contactHandlers({
       if (!isChange) requireUnproven(loaded.state, kind);
       const right = await codes.spend(tx, at, codeKinds[kind], { code, subject });
       const isProven = right !== undefined;
-      tx.record(user, loaded, isProven ? proven(isChange, right) : failContact(kind));
+      tx.record(user, loaded, judged(loaded.state, kind, { isChange, subject, right }));
       if (isChange && isProven) {
         const news = kind === "email" ? "email.changed" : "phone.changed";
         tellNews(tx, newId, at, { news, former }, channelOf[kind]);
       }
       return [tx.written(loaded), isProven];
-
-      function proven(isOther: boolean, reach: Reach) {
-        return isOther
-          ? changeContact(loaded.state, kind, { address: subject, isVerified: true, proof: "code" })
-          : verifyContact(kind, reach);
-      }
     });
     if (!isRight) throw codeInvalid("verification_code");
     return { details: toDetails(written()) };
@@ -128,4 +122,16 @@ export function contactHandlers({
     resendContactEmailCode: ({ id, code }, scope) => resend(scope, id, "email", code?.delivery),
     resendContactPhoneCode: ({ id, code }, scope) => resend(scope, id, "phone", code?.delivery),
   };
+}
+
+/** What a code that was tried proves: an address that takes the place of another one, the one that is there, or none. */
+function judged(
+  state: User,
+  kind: ContactKind,
+  { isChange, subject, right }: { isChange: boolean; subject: string; right: Reach | undefined },
+): UserEvent[] {
+  if (right === undefined) return failContact(kind);
+  return isChange
+    ? changeContact(state, kind, { address: subject, isVerified: true, proof: "code" })
+    : verifyContact(kind, right);
 }

@@ -1,5 +1,5 @@
+import type { UserDeps } from "./ports.ts";
 import { constantTime } from "../../constant-time.ts";
-import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { securitySettingsReader } from "../../settings/security/index.ts";
 import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/password/index.ts";
@@ -16,7 +16,7 @@ import { domainsOfInstances, type RequireDomain } from "./web-authn/web-authn.ts
 
 /** What the handlers of credentials, and the checks of them, share. */
 export type Credentials = {
-  deps: Deps;
+  deps: UserDeps;
   codes: Codes;
   attempts: Attempts;
   authenticators: AuthenticatorReader;
@@ -31,7 +31,7 @@ export type Credentials = {
   relatedOrigins: (instanceId: string) => Promise<readonly string[]>;
 };
 
-export function createCredentials(deps: Deps): Credentials {
+export function createCredentials(deps: UserDeps): Credentials {
   const { db, secrets } = deps;
   const attempts = createAttempts(deps, loginSettingsReader(db));
   const authenticators = authenticatorReader(db);

@@ -77,7 +77,7 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
 }
 
 export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, UserMethods> {
-  const { deps, codes, attempts } = credentials;
+  const { deps, codes } = credentials;
   const { db, events, newId } = deps;
   const change = changing(deps, user);
   const chosen = idGuard(deps);
@@ -142,22 +142,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     deactivateUser: ({ id }, scope) => change(scope, id, deactivateUser),
     activateUser: ({ id }, scope) => change(scope, id, activateUser),
     lockUser: ({ id }, scope) => change(scope, id, lockUser),
-    async unlockUser({ id }, scope) {
-      const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(user, id);
-        if (loaded.state === undefined) throw userNotFound();
-        const { state, organizationId } = loaded.state;
-        // Whoever was let through to lift a throttle was not judged for a user who was locked meanwhile.
-        const isJudged = scope.guard !== undefined || scope.caller.kind === "system";
-        if (state === "locked" && !isJudged) throw userOutranksCaller();
-        const at = { instanceId: scope.instanceId, now: tx.now };
-        const throttling = await attempts.throttling(at, { id, organizationId });
-        tx.record(user, loaded, unlockUser(loaded.state, Object.keys(throttling).length > 0));
-        tx.write(...attempts.forgive({ instanceId: scope.instanceId, userId: id }));
-        return tx.written(loaded);
-      });
-      return { details: toDetails(written()) };
-    },
+    unlockUser: ({ id }, scope) => unlock(credentials, scope, id),
 
     async deleteUser({ id }, scope) {
       // A key that leaked ends no machine: only people are asked to prove themselves anew (L2).
@@ -169,6 +154,24 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       return { details: toDetails(await removeWholeUser(credentials, writeContext(scope), id)) };
     },
   };
+}
+
+/** Unlocks a user, and lifts what throttles the checks of their credentials. */
+async function unlock({ deps, attempts }: Credentials, scope: Scope, id: string) {
+  const written = await deps.events.transact(writeContext(scope), async (tx) => {
+    const loaded = await tx.load(user, id);
+    if (loaded.state === undefined) throw userNotFound();
+    const { state, organizationId } = loaded.state;
+    // Whoever was let through to lift a throttle was not judged for a user who was locked meanwhile.
+    const isJudged = scope.guard !== undefined || scope.caller.kind === "system";
+    if (state === "locked" && !isJudged) throw userOutranksCaller();
+    const at = { instanceId: scope.instanceId, now: tx.now };
+    const throttling = await attempts.throttling(at, { id, organizationId });
+    tx.record(user, loaded, unlockUser(loaded.state, Object.keys(throttling).length > 0));
+    tx.write(...attempts.forgive({ instanceId: scope.instanceId, userId: id }));
+    return tx.written(loaded);
+  });
+  return { details: toDetails(written()) };
 }
 
 async function setContacts(

@@ -3,6 +3,7 @@ import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Module } from "../../projection/module.ts";
+import type { UserDeps } from "./ports.ts";
 import { credentialUses } from "../object/credential-uses.ts";
 import { credentialClaim, idpLinkClaim } from "./authenticator/events.ts";
 import { authenticatorProjection } from "./authenticator/projection.ts";
@@ -39,6 +40,7 @@ import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
 
+export type { UserDeps, UserPorts } from "./ports.ts";
 export { type DomainClaim, domainClaimed } from "./domain-claims.ts";
 export { humanAdder, type NewHuman } from "./add-human.ts";
 export { activeUserReader } from "./active-user.ts";
@@ -116,7 +118,7 @@ export type { UserVerification } from "./web-authn/challenges.ts";
 export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
 /** Users: people and machines that log in. */
-export const userModule: Module = {
+export const userModule: Module<UserDeps> = {
   events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],
   state: [

@@ -1,5 +1,5 @@
+import type { UserDeps } from "./ports.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { registration } from "./code-kinds.ts";
 import { createCodes } from "./codes.ts";
 import { linkHosts } from "./link-hosts.ts";
@@ -26,7 +26,7 @@ export type Newcomers = {
   ): Promise<boolean>;
 };
 
-export function createNewcomers(deps: Deps): Newcomers {
+export function createNewcomers(deps: UserDeps): Newcomers {
   const { db, events, secrets, newId, budgets } = deps;
   const codes = createCodes({ db, secrets, newId, budgets, isLinkHost: linkHosts(db) });
   return {

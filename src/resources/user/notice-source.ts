@@ -131,23 +131,6 @@ export function noticeSource(deps: Deps): NoticeSource {
   const names = userNamesReader(db);
   const accountOf = accountOfAddress(db);
 
-  /** Nobody asked for it but time. */
-  const by = ({ instanceId, id, signal }: RunningJob<Notice>): WriteContext => ({
-    ...{ instanceId, signal, editorId: "", service: "notices", clientId: "", requestId: id },
-  });
-
-  async function describe(instanceId: string, id: string, state: User): Promise<DueNotice["user"]> {
-    const { organizationId, data } = state;
-    const language = data["preferred_language"];
-    return {
-      id,
-      organizationId,
-      loginName: (await names.of(instanceId, id))?.loginName ?? state.username,
-      displayName: displayNameOf(data) || state.username,
-      preferredLanguage: typeof language === "string" ? language : undefined,
-    };
-  }
-
   /** The code that is sent now; nothing where it was spent, or asked for anew. */
   async function renewed(
     job: RunningJob<Notice>,
@@ -173,7 +156,7 @@ export function noticeSource(deps: Deps): NoticeSource {
     const account = await accountOf(instanceId, address, organizationId);
     const { state } = account ? await events.load(user, instanceId, account) : {};
     if (account !== undefined && state !== undefined) {
-      const recipient = await describe(instanceId, account, state);
+      const recipient = await describe(names, instanceId, account, state);
       const own = state.email?.address ?? address;
       return { channel: "email", topic: "registered", address: own, user: recipient };
     }
@@ -199,27 +182,12 @@ export function noticeSource(deps: Deps): NoticeSource {
       }
       const notice = {
         ...{ channel, urlTemplate, sessionId },
-        user: await describe(instanceId, userId, state),
+        user: await describe(names, instanceId, userId, state),
       };
       if ("news" in about) {
-        const { former } = about;
-        if (former !== undefined) return { ...notice, topic: about.news, address: former };
-        const { email } = state;
-        // What happens to an account is for nobody who has not proven that they read its mail.
-        if (email?.isVerified !== true) return undefined;
-        const news = { ...notice, topic: about.news, address: email.address };
-        if (about.news === "recovery.link") {
-          const { accountId = userId } = about;
-          const account = (await names.of(instanceId, accountId))?.loginName;
-          return account === undefined ? undefined : { ...news, account };
-        }
-        const { endsAt } = about;
-        if (about.news === "owners.ending" && endsAt !== undefined) {
-          // Who could not be told until then learns nothing by it.
-          return new Date(endsAt) > now() ? { ...news, endsAt: new Date(endsAt) } : undefined;
-        }
-        if (about.news !== "domain.claimed") return news;
-        return state.claim === undefined ? undefined : { ...news, domain: state.claim.domain };
+        const { accountId = userId } = about;
+        const loginName = async () => (await names.of(instanceId, accountId))?.loginName;
+        return newsDue(notice, about, state, { loginName, now: now() });
       }
       const { subject } = about;
       const found = coded.find(({ kind }) => kind.name === about.code);
@@ -232,10 +200,7 @@ export function noticeSource(deps: Deps): NoticeSource {
 
     async sent(job) {
       const { about, userId } = job.payload;
-      const fact =
-        "news" in about
-          ? sentNews[about.news]
-          : coded.find(({ kind }) => kind.name === about.code)?.sent;
+      const fact = sentFact(about);
       await events.transact(by(job), async (tx) => {
         await job.finish(tx);
         const { state } = await tx.load(user, userId);
@@ -247,7 +212,61 @@ export function noticeSource(deps: Deps): NoticeSource {
   };
 }
 
+/** News as they are due; nothing where who they are for may not read them, or they no longer count. */
+async function newsDue(
+  notice: Omit<DueNotice, "topic" | "address">,
+  about: Extract<Notice["about"], { news: News }>,
+  state: User,
+  { loginName, now }: { loginName: () => Promise<string | undefined>; now: Date },
+): Promise<DueNotice | undefined> {
+  const { former } = about;
+  if (former !== undefined) return { ...notice, topic: about.news, address: former };
+  const { email } = state;
+  // What happens to an account is for nobody who has not proven that they read its mail.
+  if (email?.isVerified !== true) return undefined;
+  const news = { ...notice, topic: about.news, address: email.address };
+  if (about.news === "recovery.link") {
+    const account = await loginName();
+    return account === undefined ? undefined : { ...news, account };
+  }
+  const { endsAt } = about;
+  if (about.news === "owners.ending" && endsAt !== undefined) {
+    // Who could not be told until then learns nothing by it.
+    return new Date(endsAt) > now ? { ...news, endsAt: new Date(endsAt) } : undefined;
+  }
+  if (about.news !== "domain.claimed") return news;
+  return state.claim === undefined ? undefined : { ...news, domain: state.claim.domain };
+}
+
+type Names = ReturnType<typeof userNamesReader>;
+
+async function describe(
+  names: Names,
+  instanceId: string,
+  id: string,
+  state: User,
+): Promise<DueNotice["user"]> {
+  const { organizationId, data } = state;
+  const language = data["preferred_language"];
+  return {
+    id,
+    organizationId,
+    loginName: (await names.of(instanceId, id))?.loginName ?? state.username,
+    displayName: displayNameOf(data) || state.username,
+    preferredLanguage: typeof language === "string" ? language : undefined,
+  };
+}
+
+/** Nobody asked for it but time. */
+const by = ({ instanceId, id, signal }: RunningJob<Notice>): WriteContext => ({
+  ...{ instanceId, signal, editorId: "", service: "notices", clientId: "", requestId: id },
+});
+
 const sentNews: Partial<Record<News, NoticeEvent>> = {
   "password.changed": noticeEvents["human.password.change.sent"]({}),
   "domain.claimed": noticeEvents["domain.claimed.sent"]({}),
 };
+
+/** What the log says of a message that has left, if anything. */
+const sentFact = (about: Notice["about"]): NoticeEvent | undefined =>
+  "news" in about ? sentNews[about.news] : coded.find(({ kind }) => kind.name === about.code)?.sent;

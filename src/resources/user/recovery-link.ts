@@ -1,6 +1,6 @@
+import type { UserDeps } from "./ports.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
 import { endAuthenticators } from "./clean-hands.ts";
 import { recoveryLink } from "./code-kinds.ts";
 import { codeInvalid, createCodes } from "./codes.ts";
@@ -19,7 +19,7 @@ const subject = "recovery";
  * @throws NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION USER_IS_MACHINE, USER_INACTIVE
  */
 export async function addRecoveryLink(
-  { db, secrets, newId }: Pick<Deps, "db" | "secrets" | "newId">,
+  { db, secrets, newId }: Pick<UserDeps, "db" | "secrets" | "newId">,
   tx: Transaction,
   at: { instanceId: string; userId: string },
 ): Promise<{ code: string; expiresAt: Date }> {
@@ -46,7 +46,7 @@ export type RecoveryLinks = {
   follow(at: WriteContext, link: { userId: string; code: string; password: string }): Promise<void>;
 };
 
-export function recoveryLinks(deps: Deps): RecoveryLinks {
+export function recoveryLinks(deps: UserDeps): RecoveryLinks {
   const credentials = createCredentials(deps);
   const { codes, challenges } = credentials;
   const { events } = deps;

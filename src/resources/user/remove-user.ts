@@ -1,8 +1,9 @@
+import type { UserDeps } from "./ports.ts";
 import { credentialUses } from "../object/credential-uses.ts";
 import { deleteRows } from "../../storage/row-change.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import { someIds } from "../../projection/ids.ts";
-import type { Deps, RemoveContents } from "../../projection/module.ts";
+import type { RemoveContents } from "../../projection/module.ts";
 import { createCredentials, type Credentials } from "./credentials.ts";
 import { users } from "./projection.ts";
 import { removeUser, user } from "./user.ts";
@@ -35,7 +36,7 @@ export async function removeWholeUser(
 }
 
 /** Removes up to `limit` users of an organization that goes; tells how many there were. */
-export function removeContentsOfUsers(deps: Deps): RemoveContents {
+export function removeContentsOfUsers(deps: UserDeps): RemoveContents {
   const credentials = createCredentials(deps);
   return async (at, organizationId, limit) => {
     const ofOrganization = { instanceId: at.instanceId, organizationId };

@@ -1,5 +1,5 @@
 import type { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
-import { cacheResponse } from "../../authz/response-cache.ts";
+import { CachedResponse } from "../../authz/response-cache.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toChanges, toResolvedBool, toSettingsDetails } from "../object/convert.ts";
@@ -20,7 +20,7 @@ export function featureHandlers(
     const [own] = contexts;
     const flag = (feature: Feature) =>
       toResolvedBool(resolve(contexts, feature, defaults[feature]));
-    return cacheResponse({
+    return new CachedResponse({
       ...(own === undefined ? {} : { details: toSettingsDetails(own) }),
       settings: {
         multitenancyResourcesApi: flag("multitenancy_resources_api"),

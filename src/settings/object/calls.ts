@@ -1,5 +1,6 @@
 import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import type { DetailsSchema } from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";
+import type { CachedResponse } from "../../authz/response-cache.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -41,7 +42,7 @@ export type SettingsMessages<S extends DescMessage, R extends DescMessage> = {
 /** The two calls of a group whose messages have a field for each property, of its name. */
 export type SettingsCalls<S extends DescMessage, R extends DescMessage> = {
   set(settings: MessageShape<S> | undefined, scope: Scope): Promise<WithDetails>;
-  resolve(scope: Scope): Promise<WithDetails & { settings: MessageInitShape<R> }>;
+  resolve(scope: Scope): Promise<CachedResponse<WithDetails & { settings: MessageInitShape<R> }>>;
 };
 
 const resolvedTypes: Readonly<Record<string, OwnType["tell"]>> = {

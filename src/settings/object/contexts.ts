@@ -1,7 +1,7 @@
 import type { Awaitable } from "../../awaitable.ts";
 import type { Scope } from "../../authz/context.ts";
 import { writeContext } from "../../authz/context.ts";
-import { cacheResponse } from "../../authz/response-cache.ts";
+import { CachedResponse } from "../../authz/response-cache.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -89,11 +89,11 @@ export function resolvedSettings<T extends object>(
   db: Database,
   group: SettingsGroup,
   make: (chain: readonly ContextSettings[], issuer: string) => T,
-): (scope: Scope) => Promise<T> {
+): (scope: Scope) => Promise<CachedResponse<T>> {
   const chainOf = settingsChain(db, group);
   const load = async (instanceId: string, key: string) => {
     const [organizationId = "", issuer = ""] = key.split(" ");
-    return cacheResponse(make(await chainOf(instanceId, organizationId), issuer));
+    return new CachedResponse(make(await chainOf(instanceId, organizationId), issuer));
   };
   const answers = cachedRead(db, [settingValues, settingContexts], load, mostAnswers);
   // Also what is not held here is made of cached reads, which may lag.

@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { createBatchMeter } from "../activity.ts";
 import type { MigratableDatabase, Snapshots, StoreHealth } from "../database.ts";
 import { sql } from "../drizzle.ts";
@@ -13,7 +14,7 @@ import { createMonitor, type Monitor } from "./monitor.ts";
 import { sweepBatches } from "./outcome.ts";
 import { createProcesses } from "./processes.ts";
 import { createReader, readSnapshot } from "./reader.ts";
-import { createOvertaken } from "./overtaken.ts";
+import { createOvertaken, type Overtaken } from "./overtaken.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { createWriter } from "./writer.ts";
 
@@ -50,10 +51,7 @@ export async function openPostgres(options: {
   const lengthy = createPool(url, "lengthy", connections.lengthy, true);
   const writing = createPool(url, "write", connections.write);
   const overtaken = createOvertaken(schema, reading);
-  const snapshotsBy = (pool: typeof reading): Snapshots => ({
-    snapshot: async (build) => (await readSnapshot(pool, build, overtaken)) as never,
-  });
-  const lengthySnapshots = snapshotsBy(lengthy);
+  const lengthySnapshots = snapshotsBy(lengthy, overtaken);
   const cacheVersions = createCacheVersions();
   const listeners = createListeners();
   const processName = newProcessName();
@@ -83,21 +81,14 @@ export async function openPostgres(options: {
   }
 
   return {
-    table: (table) => table.postgres,
+    ...dialect,
     read: createReader(reading, overtaken),
-    ...snapshotsBy(reading),
+    ...snapshotsBy(reading, overtaken),
     activity: () => ({
       ...meter.read(),
-      waitingReads: lengthy.waitingCount,
-      connections: Object.entries({ read: reading, lengthy, write: writing }).map(
-        ([role, { totalCount, idleCount, waitingCount }]) => ({
-          ...{ role, open: totalCount, idle: idleCount, waiting: waitingCount },
-        }),
-      ),
+      ...activityOf({ read: reading, lengthy, write: writing }),
     }),
     lengthy: () => lengthySnapshots,
-    contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
-    hasMember: (column, text) => sql`jsonb_exists(${column}, ${text})`,
     commit: (unit) => writer.commit(unit),
     // What other replicas have committed is known for a moment only; without it nothing cached is trusted (B7).
     cacheVersion: (instanceId, dependencies) =>
@@ -113,26 +104,16 @@ export async function openPostgres(options: {
     onInsert: listeners.onInsert,
     processName,
     endedOf: (names) => asked(() => processes.goneOf(names.filter(isProcessName))),
-    health: () =>
-      asked(async (): Promise<StoreHealth> => {
-        const { rows } = await reading.query<{ server_version: string }>("SHOW server_version");
-        const version = rows[0]?.server_version ?? "";
-        const [format, risks] = [await formatOf(reading), await risksOf(reading)];
-        return { engine: "postgres", version, format, sound: true, risks };
-      }),
+    health: () => asked(() => healthOf(reading)),
     // The server checks what it reads by itself.
     inspect: async () => {},
     isNew: () => asked(() => isNew(reading)),
     async migrate() {
       const stale = await migrate(url, schema);
       await asked(() => overtaken.look(reading));
-      monitor ??= createMonitor({
-        url,
-        cacheVersions,
-        announce: processes.announce,
-        onForeign: listeners.tell,
-        look: overtaken.look,
-      });
+      const { announce } = processes;
+      const { tell: onForeign } = listeners;
+      monitor ??= createMonitor({ url, cacheVersions, announce, onForeign, look: overtaken.look });
       await monitor.catchUp();
       return stale;
     },
@@ -142,6 +123,39 @@ export async function openPostgres(options: {
     shadow: (tables) => createShadow(url, tables),
     [Symbol.asyncDispose]: () => (closed ??= close()),
   };
+}
+
+const dialect: Pick<MigratableDatabase, "table" | "contains" | "hasMember"> = {
+  table: (table) => table.postgres,
+  contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
+  hasMember: (column, text) => sql`jsonb_exists(${column}, ${text})`,
+};
+
+const snapshotsBy = (pool: pg.Pool, overtaken: Overtaken): Snapshots => ({
+  snapshot: async (build) => (await readSnapshot(pool, build, overtaken)) as never,
+});
+
+const activityOf = ({
+  lengthy,
+  ...others
+}: {
+  lengthy: pg.Pool;
+  read: pg.Pool;
+  write: pg.Pool;
+}) => ({
+  waitingReads: lengthy.waitingCount,
+  connections: Object.entries({ read: others.read, lengthy, write: others.write }).map(
+    ([role, { totalCount, idleCount, waitingCount }]) => ({
+      ...{ role, open: totalCount, idle: idleCount, waiting: waitingCount },
+    }),
+  ),
+});
+
+async function healthOf(reading: pg.Pool): Promise<StoreHealth> {
+  const { rows } = await reading.query<{ server_version: string }>("SHOW server_version");
+  const version = rows[0]?.server_version ?? "";
+  const [format, risks] = [await formatOf(reading), await risksOf(reading)];
+  return { engine: "postgres", version, format, sound: true, risks };
 }
 
 async function asked<T>(read: () => Promise<T>): Promise<T> {

@@ -49,7 +49,7 @@ export function createMonitor(parts: {
 }): Monitor {
   const { cacheVersions } = parts;
   const replica = randomUUID();
-  const seen = new Map<string, Seen>();
+  const { seen, seenOf, missedOf, notice } = seenInstances(cacheVersions, parts.onForeign);
   let connection: Promise<pg.Client> | undefined;
   let trustedUntil = 0;
   let toNotify: NodeJS.Timeout | undefined;
@@ -69,11 +69,9 @@ export function createMonitor(parts: {
     return client;
   }
 
-  const poll = oneAtATime(ask);
+  const poll = oneAtATime(ask, () => closed);
 
   async function ask(): Promise<void> {
-    // A poll that waited for the one before, or came by a notification, would open a connection that nobody ends.
-    if (closed) throw cannotBeReached(new Error("the store is closed"));
     const sentAt = performance.now();
     const total = [...seen.values()].reduce((sum, { commits }) => sum + commits, 0);
     const opening = (connection ??= open());
@@ -81,13 +79,7 @@ export function createMonitor(parts: {
     try {
       const client = await within(opening, late.signal);
       const counters = await within(countersOf(client, total), late.signal);
-      const changed = counters.filter(
-        ({ instanceId, now }) => now.commits > seenOf(instanceId).commits,
-      );
-      const known = changed.filter(({ instanceId }) => seen.has(instanceId));
-      const asked = known.map(({ instanceId, now }) => {
-        return { instanceId, after: seenOf(instanceId).commits, upTo: now.commits };
-      });
+      const { changed, asked } = missedOf(counters);
       const reported = await within(toldOf(client, asked), late.signal);
       const isTold = changed.map(({ instanceId, now }) =>
         notice(instanceId, now, reported.get(instanceId) ?? []),
@@ -102,26 +94,6 @@ export function createMonitor(parts: {
       void opening.then(end).catch(() => undefined);
       throw storeError(error);
     }
-  }
-
-  const seenOf = (instanceId: string): Seen => seen.get(instanceId) ?? { commits: 0, head: 0 };
-
-  /** @returns whether everything that has changed was told */
-  function notice(instanceId: string, now: Seen, reported: readonly ToldBatch[]): boolean {
-    // Batches of ours may have been answered since it was asked.
-    const before = seenOf(instanceId);
-    if (now.commits <= before.commits) return true;
-    const missed = reported.filter(({ commits }) => commits > before.commits);
-    const units = missed.reduce((sum, each) => sum + each.units, 0);
-    const isWhole = units === now.commits - before.commits;
-    seen.set(instanceId, now);
-    if (isWhole && missed.every(({ changes }) => changes !== null)) {
-      for (const { changes } of missed) cacheVersions.touchParts(instanceId, changes ?? []);
-    } else {
-      cacheVersions.touchInstance(instanceId);
-    }
-    if (now.head > before.head) parts.onForeign(instanceId);
-    return isWhole;
   }
 
   function counted(instanceId: string, before: number, ours: number): void {
@@ -160,8 +132,49 @@ export function createMonitor(parts: {
   };
 }
 
-/** Does it once at a time; a turn that has not begun yet serves everybody who asks. */
-function oneAtATime(work: () => Promise<void>): () => Promise<void> {
+/** What has been seen of each instance, and what is noticed of it. */
+function seenInstances(
+  cacheVersions: ReturnType<typeof createCacheVersions>,
+  onForeign: (instanceId: string) => void,
+) {
+  const seen = new Map<string, Seen>();
+  const seenOf = (instanceId: string): Seen => seen.get(instanceId) ?? { commits: 0, head: 0 };
+
+  /** @returns whether everything that has changed was told */
+  function notice(instanceId: string, now: Seen, reported: readonly ToldBatch[]): boolean {
+    // Batches of ours may have been answered since it was asked.
+    const before = seenOf(instanceId);
+    if (now.commits <= before.commits) return true;
+    const missed = reported.filter(({ commits }) => commits > before.commits);
+    const units = missed.reduce((sum, each) => sum + each.units, 0);
+    const isWhole = units === now.commits - before.commits;
+    seen.set(instanceId, now);
+    if (isWhole && missed.every(({ changes }) => changes !== null)) {
+      for (const { changes } of missed) cacheVersions.touchParts(instanceId, changes ?? []);
+    } else {
+      cacheVersions.touchInstance(instanceId);
+    }
+    if (now.head > before.head) onForeign(instanceId);
+    return isWhole;
+  }
+
+  /** The instances that have changed, and what to ask of those that were known before. */
+  function missedOf(counters: readonly { instanceId: string; now: Seen }[]) {
+    const changed = counters.filter(
+      ({ instanceId, now }) => now.commits > seenOf(instanceId).commits,
+    );
+    const known = changed.filter(({ instanceId }) => seen.has(instanceId));
+    const asked = known.map(({ instanceId, now }) => {
+      return { instanceId, after: seenOf(instanceId).commits, upTo: now.commits };
+    });
+    return { changed, asked };
+  }
+
+  return { seen, seenOf, missedOf, notice };
+}
+
+/** Does it once at a time until it is closed; a turn that has not begun yet serves everybody who asks. */
+function oneAtATime(work: () => Promise<void>, isClosed: () => boolean): () => Promise<void> {
   let polls: Poll[] = [];
   return () => {
     const next = polls.find(({ sent }) => !sent);
@@ -171,6 +184,8 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
     own.promise = (async () => {
       try {
         await before?.catch(() => undefined);
+        // It would open a connection that nobody ends.
+        if (isClosed()) throw cannotBeReached(new Error("the store is closed"));
         own.sent = true;
         await work();
       } finally {

@@ -40,11 +40,7 @@ export type Writer = AsyncDisposable & {
   commit(unit: Unit): Promise<Committed>;
 };
 
-/**
- * Commits units in batches: what arrives while a batch of its instance is under way goes together in the next one.
- * Instances go side by side over the connections of the pool, so one that is slow holds up no other.
- */
-export function createWriter(parts: {
+type Parts = {
   pool: pg.Pool;
   connections: number;
   onCommitted: OnCommitted;
@@ -52,8 +48,14 @@ export function createWriter(parts: {
   onBatch: (units: number, ms: number) => void;
   onCounted: OnCounted;
   overtaken: Overtaken;
-}): Writer {
-  const { pool, overtaken } = parts;
+};
+
+/**
+ * Commits units in batches: what arrives while a batch of its instance is under way goes together in the next one.
+ * Instances go side by side over the connections of the pool, so one that is slow holds up no other.
+ */
+export function createWriter(parts: Parts): Writer {
+  const { overtaken } = parts;
   const queues = new Map<string, Waiting[]>();
   const flying = new Map<string, number>();
   const flights = new Set<Promise<void>>();
@@ -87,7 +89,7 @@ export function createWriter(parts: {
       if (queue.length === 0) queues.delete(instanceId);
       flying.set(instanceId, Date.now());
     }
-    const flight = fly(taken).finally(() => {
+    const flight = fly(parts, taken).finally(() => {
       flights.delete(flight);
       for (const instanceId of taken.keys()) flying.delete(instanceId);
       schedule();
@@ -95,44 +97,11 @@ export function createWriter(parts: {
     flights.add(flight);
   }
 
-  async function fly(taken: Map<string, Waiting[]>): Promise<void> {
-    const batch: Part[] = [...taken].map(([instanceId, entries]) => ({
-      instanceId,
-      units: entries.map(({ unit }) => unit),
-    }));
-    try {
-      const began = performance.now();
-      const results = await send(pool, overtaken, encodeBatch(batch));
-      const units = batch.reduce((sum, part) => sum + part.units.length, 0);
-      parts.onBatch(units, performance.now() - began);
-      [...taken].forEach(([instanceId, entries], at) => {
-        const [before, each] = results[at] ?? [0, []];
-        parts.onCounted(instanceId, before, entries.length);
-        entries.forEach((entry, index) => settle(entry, each[index]));
-      });
-    } catch (error) {
-      const failure = await overtaken.explain(error);
-      for (const entries of taken.values()) for (const { reject } of entries) reject(failure);
-    }
-  }
-
-  function settle({ unit, resolve, reject }: Waiting, result: UnitResult | undefined): void {
-    if (result === undefined) return reject(new Error("the store has lost a unit of a batch"));
-    const outcome = outcomeOf(result);
-    if ("error" in outcome) return reject(outcome.error);
-    parts.onCommitted(unit, outcome.committed.firstSequence);
-    resolve(outcome.committed);
-  }
-
   const watch = watchQueues((tooLong) => {
     const oldest = flights.size < parts.connections ? Infinity : Math.min(...flying.values());
     for (const [instanceId, queue] of queues) {
       if ((flying.get(instanceId) ?? oldest) > tooLong) continue;
-      const remaining = queue.filter(({ since, reject }) => {
-        if (since > tooLong) return true;
-        reject(isBusy());
-        return false;
-      });
+      const remaining = refuseLate(queue, tooLong);
       if (remaining.length === 0) queues.delete(instanceId);
       else queues.set(instanceId, remaining);
     }
@@ -160,6 +129,47 @@ export function createWriter(parts: {
       clearInterval(watch);
     },
   };
+}
+
+/** Refuses the units that wait since before an instant, and gives the others. */
+const refuseLate = (queue: readonly Waiting[], tooLong: number): Waiting[] =>
+  queue.filter(({ since, reject }) => {
+    if (since > tooLong) return true;
+    reject(isBusy());
+    return false;
+  });
+
+function settle(
+  parts: Parts,
+  { unit, resolve, reject }: Waiting,
+  result: UnitResult | undefined,
+): void {
+  if (result === undefined) return reject(new Error("the store has lost a unit of a batch"));
+  const outcome = outcomeOf(result);
+  if ("error" in outcome) return reject(outcome.error);
+  parts.onCommitted(unit, outcome.committed.firstSequence);
+  resolve(outcome.committed);
+}
+
+async function fly(parts: Parts, taken: Map<string, Waiting[]>): Promise<void> {
+  const batch: Part[] = [...taken].map(([instanceId, entries]) => ({
+    instanceId,
+    units: entries.map(({ unit }) => unit),
+  }));
+  try {
+    const began = performance.now();
+    const results = await send(parts.pool, parts.overtaken, encodeBatch(batch));
+    const units = batch.reduce((sum, part) => sum + part.units.length, 0);
+    parts.onBatch(units, performance.now() - began);
+    [...taken].forEach(([instanceId, entries], at) => {
+      const [before, each] = results[at] ?? [0, []];
+      parts.onCounted(instanceId, before, entries.length);
+      entries.forEach((entry, index) => settle(parts, entry, each[index]));
+    });
+  } catch (error) {
+    const failure = await parts.overtaken.explain(error);
+    for (const entries of taken.values()) for (const { reject } of entries) reject(failure);
+  }
 }
 
 /** Tells again and again since when a unit waits too long: behind a batch that takes long, its caller is to come back. */

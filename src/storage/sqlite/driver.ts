@@ -64,61 +64,30 @@ export function openSqlite(options: Options): MigratableDatabase {
   using undone = new DisposableStack();
   const lock = options.serves === true ? undone.use(takeServingLock(options.path)) : undefined;
   const connection = open(options.path, options.alone === true);
-  // drizzle asks its client for nothing but statements.
-  const asking = {
-    prepare: rememberStatements(connection, noticeDamage),
-  } as unknown as Sqlite.Database;
-  // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
-  const reader = drizzle(asking) as unknown as Reader;
+  const breakage = breakageOf(options);
+  const { isBroken, giveUp, noticeDamage, explain } = breakage;
+  const reader = readerOf(connection, noticeDamage);
   const compiler = createCompiler();
   const applier = createApplier(connection, compiler.texts, lock === undefined);
+  const apply: ApplyShadow = (change, rename) => applier.run(compiler.change(change, rename));
   const here = writeHere(connection, applier);
   const startThread = () => writeInThread(options.path, compiler.texts, giveUp);
   const writer =
     lock === undefined
       ? here
       : writeByFlush(here, startThread, options.quickFlushMs ?? quickFlushMs);
-  const cacheVersions = createCacheVersions();
-  const listeners = createListeners();
+  const [cacheVersions, listeners] = [createCacheVersions(), createListeners()];
   const ending = new AbortController();
   let closed = false;
-  let broken = false;
 
-  const { noticeOthers, noticeOnce } = otherProcesses(
-    connection,
-    lock === undefined ? () => true : createBesideReader(connection),
-    cacheVersions.touchAll,
-  );
+  const isOther = lock === undefined ? () => true : createBesideReader(connection);
+  const { noticeOthers, noticeOnce } = otherProcesses(connection, isOther, cacheVersions.touchAll);
   const watch = setInterval(noticeOthers, otherProcessPollMs).unref();
 
   // What was deleted stands in the write-ahead log until it is written over, which in a quiet service takes long. Another
   // process that reads lets it be; the next time will do.
-  const emptyLog = () =>
-    emptyLogOf(writer, { isBroken: () => broken, unflushed: giveUp, damaged: noticeDamage });
-  const sweep = setInterval(() => void (broken || emptyLog()), emptyLogEveryMs).unref();
-
-  /**
-   * The batch stands in the WAL and was not flushed: a start after a crash may find it whole or not at all. Nothing is
-   * flushed again as if all were well (F05); only a new process can read what is there.
-   */
-  function giveUp(error: unknown): void {
-    if (broken) return;
-    broken = true;
-    writes.rejectAll(cannotWrite(error));
-    options.onBroken?.(error);
-  }
-
-  /** A store that can be read in parts is not served (F07). */
-  function noticeDamage(error: unknown): unknown {
-    if (!isDamage(error)) return error;
-    const failure = damagedAt(options.path, error);
-    suspect(options.path);
-    giveUp(failure);
-    return damagedMeanwhile(failure);
-  }
-
-  const opening = telling(options.path, noticeDamage);
-  const explain = (error: unknown): unknown => storeError(noticeDamage(error));
+  const emptyLog = () => emptyLogOf(writer, { isBroken, unflushed: giveUp, damaged: noticeDamage });
+  const sweep = setInterval(() => void (isBroken() || emptyLog()), emptyLogEveryMs).unref();
 
   // A command is alone with what it asks.
   const threads = lock === undefined ? undefined : readInThreads(options.path, explain);
@@ -133,9 +102,9 @@ export function openSqlite(options: Options): MigratableDatabase {
       listeners.committed(unit, firstSequence);
     },
   });
+  breakage.onGivenUp((error) => writes.rejectAll(cannotWrite(error)));
 
   const snapshots = snapshotsHere(connection, reader);
-  const processName = newProcessName();
   undone.move();
 
   return {
@@ -143,14 +112,12 @@ export function openSqlite(options: Options): MigratableDatabase {
     read: reader,
     ...snapshots,
     activity: () => ({
-      ...meter.read(),
-      waitingReads: threads?.waiting() ?? 0,
+      ...{ ...meter.read(), waitingReads: threads?.waiting() ?? 0, connections: [] },
       logBytes: statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
-      connections: [],
     }),
     lengthy: (source) => threads?.of(source) ?? snapshots,
     async commit(unit) {
-      if (closed || broken) throw broken ? cannotWrite() : storeClosed();
+      if (closed || isBroken()) throw isBroken() ? cannotWrite() : storeClosed();
       return writes.commit(unit, compiler.unit(unit));
     },
     cacheVersion: cacheVersions.read,
@@ -161,41 +128,107 @@ export function openSqlite(options: Options): MigratableDatabase {
     catchUp: noticeOnce,
     onCommit: listeners.onCommit,
     onInsert: listeners.onInsert,
-    processName,
-    // One process serves a store of SQLite.
-    endedOf: async (names) => names.filter((name) => isProcessName(name) && name !== processName),
+    ...processes(),
+    ...upkeep({ connection, options, breakage, apply, emptyLog, signal: ending.signal }),
+    async [Symbol.asyncDispose]() {
+      if (closed) return;
+      closed = true;
+      await threads?.[Symbol.asyncDispose]();
+      if (!isBroken()) await writes.drain();
+      ending.abort();
+      writes.rejectAll(storeClosed());
+      clearInterval(watch);
+      clearInterval(sweep);
+      // Also closing would fold the WAL into the file: a broken store is left as it is to the next start.
+      if (isBroken()) return;
+      await emptyLog();
+      await writer.close();
+      connection.close();
+      lock?.[Symbol.dispose]();
+    },
+  };
+}
+
+function readerOf(connection: Sqlite.Database, noticeDamage: (error: unknown) => unknown): Reader {
+  // drizzle asks its client for nothing but statements.
+  const asking = {
+    prepare: rememberStatements(connection, noticeDamage),
+  } as unknown as Sqlite.Database;
+  // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
+  return drizzle(asking) as unknown as Reader;
+}
+
+/** The name of this process, and who has ended: one process serves a store of SQLite. */
+function processes(): Pick<MigratableDatabase, "processName" | "endedOf"> {
+  const processName = newProcessName();
+  const isOther = (name: string) => isProcessName(name) && name !== processName;
+  return { processName, endedOf: async (names) => names.filter(isOther) };
+}
+
+type ApplyShadow = Parameters<typeof createShadow>[1];
+type Breakage = ReturnType<typeof breakageOf>;
+
+/** Whether the store may still be written, and what is told of what went wrong with it. */
+function breakageOf({ path, onBroken }: Options) {
+  let broken = false;
+  const listeners: ((error: unknown) => void)[] = [];
+
+  /**
+   * The batch stands in the WAL and was not flushed: a start after a crash may find it whole or not at all. Nothing is
+   * flushed again as if all were well (F05); only a new process can read what is there.
+   */
+  function giveUp(error: unknown): void {
+    if (broken) return;
+    broken = true;
+    for (const listen of listeners) listen(error);
+    onBroken?.(error);
+  }
+
+  /** A store that can be read in parts is not served (F07). */
+  function noticeDamage(error: unknown): unknown {
+    if (!isDamage(error)) return error;
+    const failure = damagedAt(path, error);
+    suspect(path);
+    giveUp(failure);
+    return damagedMeanwhile(failure);
+  }
+
+  return {
+    isBroken: () => broken,
+    giveUp,
+    noticeDamage,
+    onGivenUp: (listener: (error: unknown) => void) => void listeners.push(listener),
+    explain: (error: unknown): unknown => storeError(noticeDamage(error)),
+    opening: telling(path, noticeDamage),
+  };
+}
+
+/** What a start and the commands ask of the file. */
+function upkeep(of: {
+  connection: Sqlite.Database;
+  options: Options;
+  breakage: Breakage;
+  apply: ApplyShadow;
+  emptyLog: () => Promise<void>;
+  signal: AbortSignal;
+}): Pick<
+  MigratableDatabase,
+  "health" | "inspect" | "isNew" | "migrate" | "onOvertaken" | "heads" | "rewrite" | "shadow"
+> {
+  const { connection, options, signal } = of;
+  const { opening, giveUp } = of.breakage;
+  return {
     health: async (thorough = false) => opening(() => healthOf(connection, thorough)),
-    inspect: () => inspected(connection, options.path, { giveUp, signal: ending.signal }),
+    inspect: () => inspected(connection, options.path, { giveUp, signal }),
     isNew: async () => opening(() => isNew(connection)),
     migrate: async () => opening(() => migrate(connection, options.schema)),
     onOvertaken: () => {},
     heads: async () => opening(() => readHeads(connection)),
     async rewrite() {
       await vacuum(connection);
-      await emptyLog();
+      await of.emptyLog();
     },
-    shadow: async (tables) =>
-      createShadow(
-        connection,
-        (change, rename) => applier.run(compiler.change(change, rename)),
-        tables,
-      ),
-    async [Symbol.asyncDispose]() {
-      if (closed) return;
-      closed = true;
-      await threads?.[Symbol.asyncDispose]();
-      if (!broken) await writes.drain();
-      ending.abort();
-      writes.rejectAll(storeClosed());
-      clearInterval(watch);
-      clearInterval(sweep);
-      // Also closing would fold the WAL into the file: a broken store is left as it is to the next start.
-      if (broken) return;
-      await emptyLog();
-      await writer.close();
-      connection.close();
-      lock?.[Symbol.dispose]();
-    },
+    shadow: async (tables) => createShadow(connection, of.apply, tables),
   };
 }
 

@@ -29,14 +29,7 @@ export type GroupCommit = {
   rejectAll(error: unknown): void;
 };
 
-/**
- * Commits units that come together in one transaction, with one flush of the disk.
- *
- * A batch waits for as long as each turn of the event loop brings another unit, some milliseconds at most, more where
- * flushes take longer: the disk, and the pages that every commit writes, cost many units as much as one. A lone unit
- * waits for one empty turn.
- */
-export function groupCommits(parts: {
+type Committing = {
   /** Commits a batch; while it does, no other is given to it. */
   write: (units: readonly CompiledUnit[]) => Awaitable<Outcome>;
   /** What a caller is told of an error. */
@@ -44,7 +37,16 @@ export function groupCommits(parts: {
   committed: (unit: Unit, firstSequence: bigint) => void;
   /** Whether a commit is on disk nobody knows: nothing may be written any more. */
   giveUp: (error: unknown) => void;
-}): GroupCommit {
+};
+
+/**
+ * Commits units that come together in one transaction, with one flush of the disk.
+ *
+ * A batch waits for as long as each turn of the event loop brings another unit, some milliseconds at most, more where
+ * flushes take longer: the disk, and the pages that every commit writes, cost many units as much as one. A lone unit
+ * waits for one empty turn.
+ */
+export function groupCommits(parts: Committing): GroupCommit {
   const { write, explain, committed, giveUp } = parts;
   let waiting: Waiting[] = [];
   let inLastTurn = 0;
@@ -92,7 +94,9 @@ export function groupCommits(parts: {
     if (outcome.kind === "committed") {
       const worth = worthWaiting * outcome.tookMs;
       waitMs = Math.min(Math.max(longestWaitMs.least, worth), longestWaitMs.most);
-      batch.forEach((entry, index) => settleOne(entry, outcome.results[index] ?? { step: 0 }));
+      batch.forEach((entry, index) =>
+        settleOne(committed, entry, outcome.results[index] ?? { step: 0 }),
+      );
     } else if (outcome.kind === "failed") {
       for (const { reject } of batch) reject(explain(outcome.error));
     } else {
@@ -102,23 +106,9 @@ export function groupCommits(parts: {
     if (waiting.length > 0) schedule();
   }
 
-  function settleOne({ unit, resolve, reject }: Waiting, result: Result): void {
-    if (typeof result !== "bigint") {
-      const { step, error } = result;
-      return reject(error === undefined ? refusalAt(unit, step) : storeError(error));
-    }
-    resolve({ firstSequence: result });
-    committed(unit, result);
-  }
-
   /** Another process's lock is waited for without blocking the event loop, until callers would give up. */
   function waitForOther(batch: readonly Waiting[]): void {
-    const stillWaiting = batch.filter((entry) => {
-      if (Date.now() - entry.since < busyGiveUpMs) return true;
-      entry.reject(storeBusy("the store is locked by another process: try again"));
-      return false;
-    });
-    waiting = [...stillWaiting, ...waiting];
+    waiting = [...refuseLate(batch), ...waiting];
     schedule(busyRetryMs);
   }
 
@@ -137,6 +127,27 @@ export function groupCommits(parts: {
       for (const { reject } of waiting.splice(0)) reject(error);
     },
   };
+}
+
+/** Refuses those who have waited so long that their callers give up, and gives the others. */
+const refuseLate = (batch: readonly Waiting[]): Waiting[] =>
+  batch.filter(({ since, reject }) => {
+    if (Date.now() - since < busyGiveUpMs) return true;
+    reject(storeBusy("the store is locked by another process: try again"));
+    return false;
+  });
+
+function settleOne(
+  committed: Committing["committed"],
+  { unit, resolve, reject }: Waiting,
+  result: Result,
+): void {
+  if (typeof result !== "bigint") {
+    const { step, error } = result;
+    return reject(error === undefined ? refusalAt(unit, step) : storeError(error));
+  }
+  resolve({ firstSequence: result });
+  committed(unit, result);
 }
 
 type Result = (Outcome & { kind: "committed" })["results"][number];

@@ -42,17 +42,7 @@ export async function createShadow(
   change: (change: RowChange, rename: (table: string) => string) => void,
   tables: AnyTable[],
 ): Promise<Shadow> {
-  const token = randomBytes(16);
-  const isMine = () => {
-    const statement = connection.prepare(`SELECT value FROM ${storeFacts.name} WHERE name = ?`);
-    const value = statement.pluck().get(tokenName);
-    return value instanceof Uint8Array && token.equals(value);
-  };
-  const asOwner = <T>(work: () => T): T =>
-    exclusively(connection, () => {
-      if (isMine()) return work();
-      throw rebuildReplaced();
-    });
+  const { begin, isMine, asOwner } = ownership(connection);
   /** Removes tables; nothing more is done where another owner has begun, who removes them as well. */
   const remove = async (nameOf: (name: string) => string) => {
     const left = [...tables];
@@ -69,23 +59,12 @@ export async function createShadow(
       await nextTurn();
     }
   };
-  exclusively(connection, () =>
-    connection
-      .prepare(`INSERT OR REPLACE INTO ${storeFacts.name} (name, value) VALUES (?, ?)`)
-      .run(tokenName, token),
-  );
+  begin();
   await remove(shadowName);
   await remove(replacedName);
   asOwner(() => {
     for (const table of tables) createCopy(connection, table);
   });
-
-  const different = (table: AnyTable): number => {
-    const pair = [`"${table.name}"`, `"${shadowName(table.name)}"`];
-    const count = (a = pair[0], b = pair[1]) =>
-      connection.prepare(`SELECT count(*) FROM (SELECT * FROM ${a} EXCEPT SELECT * FROM ${b})`);
-    return Number(count().pluck().get()) + Number(count(pair[1], pair[0]).pluck().get());
-  };
 
   const replaced = new Set<string>();
   const apply: Shadow["apply"] = async (changes) =>
@@ -111,7 +90,10 @@ export async function createShadow(
   return {
     apply,
     compare: (bring) =>
-      atEndOfLog(bring, () => new Map(tables.map((table) => [table.name, different(table)]))),
+      atEndOfLog(
+        bring,
+        () => new Map(tables.map((table) => [table.name, different(connection, table)])),
+      ),
     // A copy that is in its place is kept up by the units that are written; the others are brought on.
     async swap(bring) {
       const left = [...tables];
@@ -139,6 +121,35 @@ export async function createShadow(
     drop: () => remove(shadowName),
   };
 }
+
+/** Whose the copies are: of the one who began last. */
+function ownership(connection: SqliteDatabase.Database) {
+  const token = randomBytes(16);
+  const begin = () =>
+    exclusively(connection, () =>
+      connection
+        .prepare(`INSERT OR REPLACE INTO ${storeFacts.name} (name, value) VALUES (?, ?)`)
+        .run(tokenName, token),
+    );
+  const isMine = () => {
+    const statement = connection.prepare(`SELECT value FROM ${storeFacts.name} WHERE name = ?`);
+    const value = statement.pluck().get(tokenName);
+    return value instanceof Uint8Array && token.equals(value);
+  };
+  const asOwner = <T>(work: () => T): T =>
+    exclusively(connection, () => {
+      if (isMine()) return work();
+      throw rebuildReplaced();
+    });
+  return { begin, isMine, asOwner };
+}
+
+const different = (connection: SqliteDatabase.Database, table: AnyTable): number => {
+  const pair = [`"${table.name}"`, `"${shadowName(table.name)}"`];
+  const count = (a = pair[0], b = pair[1]) =>
+    connection.prepare(`SELECT count(*) FROM (SELECT * FROM ${a} EXCEPT SELECT * FROM ${b})`);
+  return Number(count().pluck().get()) + Number(count(pair[1], pair[0]).pluck().get());
+};
 
 /** Does one thing after the other, until there is nothing left or others have waited long enough for the thread. */
 function inPart(next: () => boolean): void {

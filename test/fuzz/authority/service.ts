@@ -1,9 +1,9 @@
+import type { ServiceDeps } from "../../../src/app/deps.ts";
 import http from "node:http";
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Scope } from "../../../src/authz/context.ts";
 import type { At, Ports } from "../../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../../src/oidc/store/index.ts";
-import type { Deps } from "../../../src/projection/module.ts";
 import { featureReader } from "../../../src/settings/feature/index.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { depsTold } from "../../support/deps.ts";
@@ -18,7 +18,7 @@ import { probeModule, probePath } from "./probe.ts";
 export type Service = AsyncDisposable & {
   app: TestApp;
   port: number;
-  deps: Deps;
+  deps: ServiceDeps;
   ports: Pick<Ports, "tokens" | "clients" | "users">;
   /** Providers that others trust, and that the attacker runs. */
   honest: FakeProvider;

@@ -102,7 +102,7 @@ describe("a feed", () => {
     assert.equal(messageFor(event, { ...english }), whole);
     assert.notEqual(messageFor(event, german), whole);
     assert.notEqual(messageFor(event, closed), whole);
-    const seen = (reader: FeedReader) => Object(messageFor(event, reader)).event.editor.origin;
+    const seen = (reader: FeedReader) => Object(messageFor(event, reader).init).event.editor.origin;
     assert.ok(seen(english).address);
     assert.equal(seen(closed).address, undefined);
     assert.ok(seen(english).address, "what one may see does not depend on who was told first");

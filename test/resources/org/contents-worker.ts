@@ -2,7 +2,7 @@ import { loadConfig } from "../../../src/app/config.ts";
 import { jobHandlers } from "../../../src/app/jobs.ts";
 import { openKernel } from "../../../src/app/kernel.ts";
 import { startJobWorker } from "../../../src/jobs/worker.ts";
-import type { Deps } from "../../../src/projection/module.ts";
+import type { ServiceDeps } from "../../../src/app/deps.ts";
 import { silentLogger } from "../../../src/telemetry/logger.ts";
 
 /** A process that works on the jobs of a store, with leases that end soon, and waits to be killed. */
@@ -11,7 +11,7 @@ const kernel = await openKernel(loadConfig({ files: [], flags: {}, env: process.
 });
 // Of what slices get, removing contents needs no more.
 const { db, events, secrets, newId, now } = kernel;
-const deps = { db, events, secrets, newId, now } as unknown as Deps;
+const deps = { db, events, secrets, newId, now } as unknown as ServiceDeps;
 startJobWorker({
   db,
   handlers: jobHandlers(kernel, deps),

@@ -1,7 +1,7 @@
+import type { ServiceDeps } from "../../../src/app/deps.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { LoggedEvent } from "../../../src/eventstore/eventstore.ts";
 import type { WriteContext } from "../../../src/eventstore/transaction.ts";
-import type { Deps } from "../../../src/projection/module.ts";
 import { type UserChecks, userChecks } from "../../../src/resources/user/index.ts";
 import { depsTold } from "../../support/deps.ts";
 import { sessionTokenFor } from "../../support/session-token.ts";
@@ -13,7 +13,7 @@ export const goodPassword = "correct horse battery staple";
 export type UserPeer = ResourcePeer & {
   /** What sessions call; there is no RPC for it. */
   checks: UserChecks;
-  deps: Deps;
+  deps: ServiceDeps;
   at: WriteContext;
   /** Moves the clock of the service. */
   pass(ms: number): void;

@@ -4,7 +4,7 @@ import type { Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { toDetails, toInstanceOwnedDetails, toListDetails } from "../../object/details.ts";
 import { removeExecution } from "../delete-execution.ts";
-import { setExecution } from "../put-execution.ts";
+import { type ActionPorts, setExecution } from "../put-execution.ts";
 import { fromCondition, functions, toCondition } from "./condition.ts";
 import { executionSearch, type ExecutionRow } from "./queries.ts";
 
@@ -26,7 +26,7 @@ const toGetExecution = (row: ExecutionRow) => ({
 });
 
 export function executionHandlers(
-  deps: Deps,
+  deps: Deps & ActionPorts,
 ): Pick<Handlers<typeof ActionService>, ExecutionMethods> {
   const search = executionSearch(deps);
   return {

@@ -1,9 +1,9 @@
+import type { UserDeps } from "../ports.ts";
 import type { Refused } from "../../../authz/ports.ts";
 import type { Loaded } from "../../../eventstore/eventstore.ts";
 import { aggregate } from "../../../eventstore/aggregate.ts";
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
 import { rowByKey } from "../../../projection/ids.ts";
-import type { Deps } from "../../../projection/module.ts";
 import type { LoginPolicyReader } from "../../../settings/login/index.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
 import { instant, int, int64, type Row, table, text } from "../../../storage/table.ts";
@@ -97,57 +97,10 @@ const none = { ...noPasswords, factorFailures: 0, factorFailedAt: epoch };
 // No user has this id.
 const nobody = "";
 
-export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts {
+export function createAttempts(deps: UserDeps, loginOf: LoginPolicyReader): Attempts {
   const { db, events, organizations, budgets } = deps;
   const browsers = createKnownBrowsers(deps);
   const rowOf = rowByKey(db, attemptCounts);
-
-  /** The row and the stream, both as they must still be at the commit. */
-  async function open(tx: Transaction, ref: UserRef) {
-    const row = await rowOf(ref.instanceId, ref.userId);
-    if (row !== undefined) {
-      const { version, passwordFailures, factorFailures } = row;
-      tx.expectRows(attemptCounts, { ...ref, version, passwordFailures, factorFailures }, 1);
-      // Nothing is folded, so the version is all that is needed of a stream that may be long.
-      const loaded: Loaded<undefined> = {
-        id: ref.userId,
-        state: undefined,
-        version,
-        last: undefined,
-      };
-      return { row, loaded };
-    }
-    tx.expectRows(attemptCounts, ref, 0);
-    const loaded = await tx.load(checks, ref.userId);
-    return { row: { ...ref, ...none, version: loaded.version, totpStep: 0n }, loaded };
-  }
-
-  /** The browser of the request, if it is known, as it must still be at the commit. */
-  async function openBrowser(tx: Transaction, userId: string): Promise<KnownBrowser | undefined> {
-    const known = await browsers.find(tx.at, userId);
-    if (known === undefined) return undefined;
-    const { instanceId, browserId, passwordFailures, factorFailures } = known;
-    const seen = { instanceId, userId, browserId, passwordFailures, factorFailures };
-    tx.expectRows(knownBrowsers, seen, 1);
-    return known;
-  }
-
-  /** A browser that is known has a key of its own: strangers who wait do not make it wait. */
-  async function mutexKeyOf(at: WriteContext, userId: string): Promise<string> {
-    const known = await browsers.find(at, userId);
-    return [at.instanceId, userId, ...(known === undefined ? [] : [known.browserId])].join("/");
-  }
-
-  /** Nothing is judged where too many guess at the same. */
-  async function inTurn<T>(mutexKey: string, work: () => Promise<T>): Promise<T | undefined> {
-    const release = await budgets.guessing(mutexKey);
-    if (release === undefined) return undefined;
-    try {
-      return await work();
-    } finally {
-      release();
-    }
-  }
 
   async function judged<J extends Judgement>(
     at: WriteContext,
@@ -163,8 +116,8 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
       const organization = await organizations.byId(ref.instanceId, organizationId);
       if (organization?.state !== "active") return undefined;
       tx.recognise({ personId: userId });
-      const { row, loaded: stream } = await open(tx, ref);
-      const browser = await openBrowser(tx, userId);
+      const { row, loaded: stream } = await open(tx, ref, await rowOf(ref.instanceId, userId));
+      const browser = await openBrowser(browsers, tx, userId);
       const counts = browser ?? row;
       const { maxPasswordAttempts } = await loginOf(ref.instanceId, organizationId);
       const most = counter === "password" ? maxPasswordAttempts : mostFactorFailures;
@@ -182,27 +135,18 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
     });
   }
 
-  // What a wrong attempt costs the store: a flush.
-  async function spend({ instanceId }: WriteContext): Promise<undefined> {
-    const row = putRow(attemptCounts, {
-      ...{ instanceId, userId: nobody, version: 0n, totpStep: 0n },
-      ...none,
-    });
-    await db.commit({ instanceId, expect: [], claims: [], events: [], changes: [row] });
-  }
-
   return {
     async judge(at, userId, counter, judge) {
       // Taken before anything is looked at: neither the answer nor its time tells anything else then.
       if (counter !== undefined) budgets.spend("guesses", at.source);
-      const mutexKey = await mutexKeyOf(at, userId ?? nobody);
+      const mutexKey = await mutexKeyOf(browsers, at, userId ?? nobody);
       const judgement =
         userId === undefined
           ? undefined
-          : await inTurn(mutexKey, () => judged(at, userId, counter, judge));
+          : await inTurn(budgets, mutexKey, () => judged(at, userId, counter, judge));
       if (judgement?.isRight) budgets.giveBack("guesses", at.source);
       else deps.noteRefusal(refusedBy(at, userId, judgement));
-      return judgement ?? spend(at);
+      return judgement ?? spend(db, at);
     },
     async throttling({ instanceId, now }, { id, organizationId }) {
       const row = await rowOf(instanceId, id);
@@ -219,6 +163,71 @@ export function createAttempts(deps: Deps, loginOf: LoginPolicyReader): Attempts
     forgivePassword: (ref) => both.map((counts) => updateRows(counts, ref, noPasswords)),
     removeAll: (ref) => both.map((counts) => deleteRows(counts, ref)),
   };
+}
+
+/** The row and the stream, both as they must still be at the commit. */
+async function open(tx: Transaction, ref: UserRef, found: CheckRow | undefined) {
+  if (found !== undefined) {
+    const { version, passwordFailures, factorFailures } = found;
+    tx.expectRows(attemptCounts, { ...ref, version, passwordFailures, factorFailures }, 1);
+    // Nothing is folded, so the version is all that is needed of a stream that may be long.
+    const loaded: Loaded<undefined> = {
+      id: ref.userId,
+      state: undefined,
+      version,
+      last: undefined,
+    };
+    return { row: found, loaded };
+  }
+  tx.expectRows(attemptCounts, ref, 0);
+  const loaded = await tx.load(checks, ref.userId);
+  return { row: { ...ref, ...none, version: loaded.version, totpStep: 0n }, loaded };
+}
+
+// What a wrong attempt costs the store: a flush.
+async function spend(db: UserDeps["db"], { instanceId }: WriteContext): Promise<undefined> {
+  const row = putRow(attemptCounts, {
+    ...{ instanceId, userId: nobody, version: 0n, totpStep: 0n },
+    ...none,
+  });
+  await db.commit({ instanceId, expect: [], claims: [], events: [], changes: [row] });
+}
+
+/** Nothing is judged where too many guess at the same. */
+async function inTurn<T>(
+  budgets: UserDeps["budgets"],
+  mutexKey: string,
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  const release = await budgets.guessing(mutexKey);
+  if (release === undefined) return undefined;
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+type Browsers = ReturnType<typeof createKnownBrowsers>;
+
+/** The browser of the request, if it is known, as it must still be at the commit. */
+async function openBrowser(
+  browsers: Browsers,
+  tx: Transaction,
+  userId: string,
+): Promise<KnownBrowser | undefined> {
+  const known = await browsers.find(tx.at, userId);
+  if (known === undefined) return undefined;
+  const { instanceId, browserId, passwordFailures, factorFailures } = known;
+  const seen = { instanceId, userId, browserId, passwordFailures, factorFailures };
+  tx.expectRows(knownBrowsers, seen, 1);
+  return known;
+}
+
+/** A browser that is known has a key of its own: strangers who wait do not make it wait. */
+async function mutexKeyOf(browsers: Browsers, at: WriteContext, userId: string): Promise<string> {
+  const known = await browsers.find(at, userId);
+  return [at.instanceId, userId, ...(known === undefined ? [] : [known.browserId])].join("/");
 }
 
 /** Noted alike whatever the cause, so that nobody learns it by the time that it takes. */

@@ -1,5 +1,5 @@
+import type { UserDeps } from "../ports.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
-import type { Deps } from "../../../projection/module.ts";
 import { createIdpIntents, type IntentProof } from "../../idpintent/index.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
 import type { Attempts, Judgement } from "../check/attempts.ts";
@@ -22,7 +22,7 @@ export type IdpIntentCheck = (
 
 type Judged = Judgement & { idpId: string; isSecondFactor: boolean };
 
-export function createIdpIntentCheck(deps: Deps, attempts: Attempts): IdpIntentCheck {
+export function createIdpIntentCheck(deps: UserDeps, attempts: Attempts): IdpIntentCheck {
   const intents = createIdpIntents(deps);
   return async (at, userId, proof) => {
     const { instanceId } = at;

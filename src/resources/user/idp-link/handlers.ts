@@ -1,8 +1,8 @@
-import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import {
   type IDPLinkFilter,
   IDPLinkFilterSchema,
-} from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+} from "#gen/idsvc/resources/user/v3alpha/idp_link_pb.ts";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import { failedPrecondition, invalidField } from "../../../errors.ts";

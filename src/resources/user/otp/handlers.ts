@@ -2,6 +2,7 @@ import type { SetEmail, SetPhone } from "#gen/idsvc/resources/user/v3alpha/conta
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
+import type { Deps } from "../../../projection/module.ts";
 import { toDetails } from "../../object/details.ts";
 import { requireHeld, requireRoom, requireUnverified } from "../authenticator/authenticators.ts";
 import { otpRegistration } from "../code-kinds.ts";
@@ -95,22 +96,6 @@ export function otpHandlers(
     return { details: toDetails(written()) };
   }
 
-  async function remove(scope: Scope, id: string, channel: Channel, otpId: string) {
-    const written = await events.transact(writeContext(scope), async (tx) => {
-      const loaded = await tx.load(user, id);
-      if (loaded.state === undefined) throw userNotFound();
-      requireHeld(loaded.state.authenticators, otpKinds[channel], otpId);
-      tx.record(user, loaded, [facts[channel].removed(otpId)]);
-      return tx.written(loaded);
-    });
-    return { details: toDetails(written()) };
-  }
-
-  const required = (wanted: SetEmail | SetPhone | undefined, channel: Channel) => {
-    if (wanted === undefined) throw new Error("validation requires the address");
-    return toWantedContact(channel === "sms" ? "phone" : "email", wanted);
-  };
-
   return {
     async addOTPSMSAuthenticator({ id, phone }, scope) {
       const { otpId: otpSmsId, ...response } = await add(scope, id, "sms", required(phone, "sms"));
@@ -118,7 +103,8 @@ export function otpHandlers(
     },
     verifyOTPSMSRegistration: ({ id, otpSmsId: otpId, code }, scope) =>
       verify(scope, id, "sms", { otpId, code }),
-    removeOTPSMSAuthenticator: ({ id, otpSmsId }, scope) => remove(scope, id, "sms", otpSmsId),
+    removeOTPSMSAuthenticator: ({ id, otpSmsId }, scope) =>
+      remove(events, scope, id, "sms", otpSmsId),
     async addOTPEmailAuthenticator({ id, email }, scope) {
       const { otpId: otpEmailId, ...response } = await add(
         scope,
@@ -131,6 +117,28 @@ export function otpHandlers(
     verifyOTPEmailRegistration: ({ id, otpEmailId: otpId, code }, scope) =>
       verify(scope, id, "email", { otpId, code }),
     removeOTPEmailAuthenticator: ({ id, otpEmailId }, scope) =>
-      remove(scope, id, "email", otpEmailId),
+      remove(events, scope, id, "email", otpEmailId),
   };
 }
+
+async function remove(
+  events: Deps["events"],
+  scope: Scope,
+  id: string,
+  channel: Channel,
+  otpId: string,
+) {
+  const written = await events.transact(writeContext(scope), async (tx) => {
+    const loaded = await tx.load(user, id);
+    if (loaded.state === undefined) throw userNotFound();
+    requireHeld(loaded.state.authenticators, otpKinds[channel], otpId);
+    tx.record(user, loaded, [facts[channel].removed(otpId)]);
+    return tx.written(loaded);
+  });
+  return { details: toDetails(written()) };
+}
+
+const required = (wanted: SetEmail | SetPhone | undefined, channel: Channel) => {
+  if (wanted === undefined) throw new Error("validation requires the address");
+  return toWantedContact(channel === "sms" ? "phone" : "email", wanted);
+};

@@ -1,5 +1,5 @@
+import type { UserDeps } from "../ports.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
-import type { Deps } from "../../../projection/module.ts";
 import { passwordPolicyReader } from "../../../settings/password/index.ts";
 import type { AuthenticatorReader } from "../authenticator/queries.ts";
 import type { Attempts } from "../check/attempts.ts";
@@ -24,7 +24,7 @@ export type PasswordCheck = (
 ) => Promise<PasswordOutcome>;
 
 export function createPasswordCheck(
-  deps: Deps,
+  deps: UserDeps,
   parts: { attempts: Attempts; passwords: PasswordStore; authenticators: AuthenticatorReader },
 ): PasswordCheck {
   const { attempts, passwords, authenticators } = parts;

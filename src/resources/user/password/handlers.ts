@@ -10,7 +10,7 @@ import { mayOn } from "../../../authz/tenancy.ts";
 import { permissionMissing } from "../../../authz/permissions.ts";
 import { authenticatorsOf, requireAny } from "../authenticator/authenticators.ts";
 import { initialization, passwordReset } from "../code-kinds.ts";
-import { codeInvalid, type Delivery } from "../codes.ts";
+import { codeInvalid, type Codes, type Delivery } from "../codes.ts";
 import { requireContact, verifyContact } from "../contact.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
@@ -38,22 +38,6 @@ export function passwordHandlers(
     if (isRight) return;
     const description = "is not the password of the user, or was tried too often";
     throw invalidCredentials(`${field}.current_password`, description);
-  }
-
-  /** The code of an invitation came by e-mail: it proves the address too. */
-  async function acceptInvitation(
-    tx: Transaction,
-    loaded: Loaded<User | undefined>,
-    at: { instanceId: string; userId: string },
-    code: string,
-  ): Promise<boolean> {
-    const { email } = loaded.state ?? {};
-    if (email === undefined) return false;
-    const tried = { code, subject: email.address };
-    const right = await codes.spend(tx, at, initialization, tried);
-    if (right !== undefined && (!email.isVerified || email.reach !== undefined))
-      tx.record(user, loaded, verifyContact("email", right));
-    return right !== undefined;
   }
 
   return {
@@ -85,7 +69,7 @@ export function passwordHandlers(
         const proven =
           code === undefined ||
           (await codes.spend(tx, at, passwordReset, { code, subject })) !== undefined ||
-          (!hadOne && (await acceptInvitation(tx, loaded, at, code)));
+          (!hadOne && (await acceptInvitation(codes, tx, loaded, at, code)));
         // What is refused here writes nothing, and the code still counts.
         if (proven && code !== undefined) await setting.check(loaded.state);
         if (proven) await setting.set(tx, loaded);
@@ -126,6 +110,23 @@ export function passwordHandlers(
       return { details: toDetails(written()) };
     },
   };
+}
+
+/** The code of an invitation came by e-mail: it proves the address too. */
+async function acceptInvitation(
+  codes: Codes,
+  tx: Transaction,
+  loaded: Loaded<User | undefined>,
+  at: { instanceId: string; userId: string },
+  code: string,
+): Promise<boolean> {
+  const { email } = loaded.state ?? {};
+  if (email === undefined) return false;
+  const tried = { code, subject: email.address };
+  const right = await codes.spend(tx, at, initialization, tried);
+  if (right !== undefined && (!email.isVerified || email.reach !== undefined))
+    tx.record(user, loaded, verifyContact("email", right));
+  return right !== undefined;
 }
 
 function deliveryOf(medium: PasswordResetMedium["medium"] | undefined): Delivery {

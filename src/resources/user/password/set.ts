@@ -1,6 +1,6 @@
+import type { UserDeps } from "../ports.ts";
 import type { SetPassword } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
 import { checkImportedHash } from "../../../crypto/imported-hash.ts";
-import type { Deps } from "../../../projection/module.ts";
 import type { Loaded } from "../../../eventstore/eventstore.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { PasswordPolicyReader } from "../../../settings/password/index.ts";
@@ -17,7 +17,7 @@ export type PasswordSetting = {
 };
 
 type Parts = {
-  deps: Pick<Deps, "isBreached">;
+  deps: Pick<UserDeps, "isBreached">;
   passwords: PasswordStore;
   attempts: Attempts;
   policyOf: PasswordPolicyReader;

@@ -33,6 +33,53 @@ const attachments: Record<number, AuthenticatorAttachment> = {
 export function webAuthNHandlers(
   credentials: Credentials,
 ): Pick<Handlers<typeof UserService>, WebAuthNMethods> {
+  const { deps, codes } = credentials;
+  const { events, newId } = deps;
+
+  return {
+    ...registrationHandlers(credentials),
+
+    async createWebAuthNRegistrationLink({ id, delivery }, scope) {
+      const [written, code] = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(user, id);
+        requirePerson(loaded.state);
+        const isReturned = delivery?.delivery.case === "returnCode";
+        const urlTemplate =
+          delivery?.delivery.case === "sendLink" ? delivery.delivery.value.urlTemplate : undefined;
+        if (!isReturned) requireContact(loaded.state, "email");
+        else requireVouching(scope, { ...loaded.state, userId: id });
+        const made = await invitePasskey({ codes, newId }, tx, loaded, {
+          instanceId: scope.instanceId,
+          delivery: isReturned ? "returned" : { channel: "email", urlTemplate },
+        });
+        return [tx.written(loaded), made && { id: made.codeId, code: made.code }];
+      });
+      return { details: toDetails(written()), ...(code === undefined ? {} : { code }) };
+    },
+
+    async removeWebAuthNAuthenticator({ id, webAuthNId }, scope) {
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(user, id);
+        if (loaded.state === undefined) throw userNotFound();
+        const { authenticators: all } = loaded.state;
+        const { address: credentialId, isPasskey } = requireHeld(all, "web_authn", webAuthNId);
+        const lost = { webAuthNId, credentialId };
+        tx.record(user, loaded, [
+          isPasskey
+            ? userEvents["human.passwordless.token.removed"](lost)
+            : userEvents["human.mfa.u2f.token.removed"](lost),
+        ]);
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
+    },
+  };
+}
+
+/** The two steps in which a browser registers an authenticator. */
+function registrationHandlers(
+  credentials: Credentials,
+): Pick<Handlers<typeof UserService>, "startWebAuthNRegistration" | "verifyWebAuthNRegistration"> {
   const { deps, codes, authenticators, challenges, requireDomain, relatedOrigins } = credentials;
   const { events, newId } = deps;
 
@@ -102,41 +149,6 @@ export function webAuthNHandlers(
                 userEvents["human.mfa.u2f.token.verified"]({ webAuthNId }),
               ],
         );
-        return tx.written(loaded);
-      });
-      return { details: toDetails(written()) };
-    },
-
-    async createWebAuthNRegistrationLink({ id, delivery }, scope) {
-      const [written, code] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(user, id);
-        requirePerson(loaded.state);
-        const isReturned = delivery?.delivery.case === "returnCode";
-        const urlTemplate =
-          delivery?.delivery.case === "sendLink" ? delivery.delivery.value.urlTemplate : undefined;
-        if (!isReturned) requireContact(loaded.state, "email");
-        else requireVouching(scope, { ...loaded.state, userId: id });
-        const made = await invitePasskey({ codes, newId }, tx, loaded, {
-          instanceId: scope.instanceId,
-          delivery: isReturned ? "returned" : { channel: "email", urlTemplate },
-        });
-        return [tx.written(loaded), made && { id: made.codeId, code: made.code }];
-      });
-      return { details: toDetails(written()), ...(code === undefined ? {} : { code }) };
-    },
-
-    async removeWebAuthNAuthenticator({ id, webAuthNId }, scope) {
-      const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(user, id);
-        if (loaded.state === undefined) throw userNotFound();
-        const { authenticators: all } = loaded.state;
-        const { address: credentialId, isPasskey } = requireHeld(all, "web_authn", webAuthNId);
-        const lost = { webAuthNId, credentialId };
-        tx.record(user, loaded, [
-          isPasskey
-            ? userEvents["human.passwordless.token.removed"](lost)
-            : userEvents["human.mfa.u2f.token.removed"](lost),
-        ]);
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };

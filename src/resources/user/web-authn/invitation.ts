@@ -1,6 +1,6 @@
+import type { UserDeps } from "../ports.ts";
 import type { Loaded } from "../../../eventstore/eventstore.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
-import type { Deps } from "../../../projection/module.ts";
 import { passkeyRegistration } from "../code-kinds.ts";
 import type { Codes, Delivery } from "../codes.ts";
 import { createCredentials } from "../credentials.ts";
@@ -30,7 +30,7 @@ export async function invitePasskey(
 }
 
 /** The same for other slices, which hand the invitation on themselves. */
-export function passkeyInviter(deps: Deps) {
+export function passkeyInviter(deps: UserDeps) {
   const { codes } = createCredentials(deps);
   return async (
     tx: Transaction,

@@ -1,8 +1,8 @@
+import type { UserDeps } from "../ports.ts";
 import { hash } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { invalidField } from "../../../errors.ts";
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
-import type { Deps } from "../../../projection/module.ts";
 import { current } from "../../../storage/read-cache.ts";
 import { instanceReader } from "../../instance/index.ts";
 import type { AuthenticatorReader, AuthenticatorRow } from "../authenticator/queries.ts";
@@ -59,7 +59,7 @@ export type WebAuthNChecks = {
 /** @throws INVALID_ARGUMENT WEB_AUTH_N_DOMAIN_INVALID for a domain that is not one of the instance */
 export type RequireDomain = (instanceId: string, domain: string, field: string) => Promise<string>;
 
-export function domainsOfInstances({ db }: Pick<Deps, "db">): RequireDomain {
+export function domainsOfInstances({ db }: Pick<UserDeps, "db">): RequireDomain {
   const byDomain = current(db, instanceReader(db).byDomain);
   return async (instanceId, wanted, field) => {
     const domain = wanted.toLowerCase();
@@ -90,7 +90,7 @@ export function toCredential({
 }
 
 export function createWebAuthNChecks(
-  { newId, noteUse }: Pick<Deps, "newId"> & Partial<Pick<Deps, "noteUse">>,
+  { newId, noteUse }: Pick<UserDeps, "newId"> & Partial<Pick<UserDeps, "noteUse">>,
   parts: {
     attempts: Attempts;
     authenticators: AuthenticatorReader;

@@ -8,13 +8,15 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
+import type { Details } from "../../object/v3alpha/object_pb.ts";
+import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file idsvc/resources/user/v3alpha/contact.proto.
  */
 export const file_idsvc_resources_user_v3alpha_contact: GenFile = /*@__PURE__*/
-  fileDesc("CippZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL2NvbnRhY3QucHJvdG8SHGlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEiegoKU2V0Q29udGFjdBI1CgVlbWFpbBgBIAEoCzImLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuU2V0RW1haWwSNQoFcGhvbmUYAiABKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNldFBob25lIuEBCghTZXRFbWFpbBIiCgdhZGRyZXNzGAEgASgJQhG6SA7IAQFyCdjUGAEQARjIARJACglzZW5kX2NvZGUYAiABKAsyKy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRFbWFpbENvZGVIABI/CgtyZXR1cm5fY29kZRgDIAEoCzIoLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUmV0dXJuQ29kZUgAEh4KC2lzX3ZlcmlmaWVkGAQgASgIQge6SARqAggBSABCDgoMdmVyaWZpY2F0aW9uIkYKDVNlbmRFbWFpbENvZGUSJAoMdXJsX3RlbXBsYXRlGAEgASgJQgm6SAZyBMDUGAFIAIgBAUIPCg1fdXJsX3RlbXBsYXRlIgwKClJldHVybkNvZGUiDQoLU2VuZFNNU0NvZGUi7wEKCFNldFBob25lEjIKBm51bWJlchgBIAEoCUIiukgfyAEBchoQARgUMhReXCtbMS05XVswLTldezMsMTR9JBI+CglzZW5kX2NvZGUYAiABKAsyKS5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRTTVNDb2RlSAASPwoLcmV0dXJuX2NvZGUYAyABKAsyKC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlJldHVybkNvZGVIABIeCgtpc192ZXJpZmllZBgEIAEoCEIHukgEagIIAUgAQg4KDHZlcmlmaWNhdGlvbiJxCgdDb250YWN0EjIKBWVtYWlsGAEgASgLMiMuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5FbWFpbBIyCgVwaG9uZRgCIAEoCzIjLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUGhvbmUiLQoFRW1haWwSDwoHYWRkcmVzcxgBIAEoCRITCgtpc192ZXJpZmllZBgCIAEoCCIsCgVQaG9uZRIOCgZudW1iZXIYASABKAkSEwoLaXNfdmVyaWZpZWQYAiABKAhiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_options_v1_options]);
+  fileDesc("CippZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL2NvbnRhY3QucHJvdG8SHGlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEiegoKU2V0Q29udGFjdBI1CgVlbWFpbBgBIAEoCzImLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuU2V0RW1haWwSNQoFcGhvbmUYAiABKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNldFBob25lIuEBCghTZXRFbWFpbBIiCgdhZGRyZXNzGAEgASgJQhG6SA7IAQFyCdjUGAEQARjIARJACglzZW5kX2NvZGUYAiABKAsyKy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRFbWFpbENvZGVIABI/CgtyZXR1cm5fY29kZRgDIAEoCzIoLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUmV0dXJuQ29kZUgAEh4KC2lzX3ZlcmlmaWVkGAQgASgIQge6SARqAggBSABCDgoMdmVyaWZpY2F0aW9uIkYKDVNlbmRFbWFpbENvZGUSJAoMdXJsX3RlbXBsYXRlGAEgASgJQgm6SAZyBMDUGAFIAIgBAUIPCg1fdXJsX3RlbXBsYXRlIgwKClJldHVybkNvZGUiDQoLU2VuZFNNU0NvZGUi7wEKCFNldFBob25lEjIKBm51bWJlchgBIAEoCUIiukgfyAEBchoQARgUMhReXCtbMS05XVswLTldezMsMTR9JBI+CglzZW5kX2NvZGUYAiABKAsyKS5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRTTVNDb2RlSAASPwoLcmV0dXJuX2NvZGUYAyABKAsyKC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlJldHVybkNvZGVIABIeCgtpc192ZXJpZmllZBgEIAEoCEIHukgEagIIAUgAQg4KDHZlcmlmaWNhdGlvbiJxCgdDb250YWN0EjIKBWVtYWlsGAEgASgLMiMuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5FbWFpbBIyCgVwaG9uZRgCIAEoCzIjLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUGhvbmUiLQoFRW1haWwSDwoHYWRkcmVzcxgBIAEoCRITCgtpc192ZXJpZmllZBgCIAEoCCIsCgVQaG9uZRIOCgZudW1iZXIYASABKAkSEwoLaXNfdmVyaWZpZWQYAiABKAgi4wEKFlNldENvbnRhY3RFbWFpbFJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARI9CgVlbWFpbBgCIAEoCzImLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuU2V0RW1haWxCBrpIA8gBARIoCg1zZXNzaW9uX3Rva2VuGAMgASgJQgyAAQG6SAZyBMDUGAFIAIgBARIeChFleHBlY3RlZF9zZXF1ZW5jZRgPIAEoBEgBiAEBQhAKDl9zZXNzaW9uX3Rva2VuQhQKEl9leHBlY3RlZF9zZXF1ZW5jZSKOAQoXU2V0Q29udGFjdEVtYWlsUmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEiMKEXZlcmlmaWNhdGlvbl9jb2RlGAIgASgJQgOAAQFIAIgBAUIUChJfdmVyaWZpY2F0aW9uX2NvZGUinQEKGVZlcmlmeUNvbnRhY3RFbWFpbFJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARIqChF2ZXJpZmljYXRpb25fY29kZRgCIAEoCUIPgAEBukgJyAEBcgQQARgUEigKDXNlc3Npb25fdG9rZW4YAyABKAlCDIABAbpIBnIEwNQYAUgAiAEBQhAKDl9zZXNzaW9uX3Rva2VuIlYKGlZlcmlmeUNvbnRhY3RFbWFpbFJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscyKyAQodUmVzZW5kQ29udGFjdEVtYWlsQ29kZVJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARI7CgRjb2RlGAIgASgLMi0uaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5SZXNlbmRFbWFpbENvZGUSKAoNc2Vzc2lvbl90b2tlbhgDIAEoCUIMgAEBukgGcgTA1BgBSACIAQFCEAoOX3Nlc3Npb25fdG9rZW4ioAEKD1Jlc2VuZEVtYWlsQ29kZRJACglzZW5kX2NvZGUYASABKAsyKy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRFbWFpbENvZGVIABI/CgtyZXR1cm5fY29kZRgCIAEoCzIoLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuUmV0dXJuQ29kZUgAQgoKCGRlbGl2ZXJ5IpUBCh5SZXNlbmRDb250YWN0RW1haWxDb2RlUmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEiMKEXZlcmlmaWNhdGlvbl9jb2RlGAIgASgJQgOAAQFIAIgBAUIUChJfdmVyaWZpY2F0aW9uX2NvZGUi4wEKFlNldENvbnRhY3RQaG9uZVJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARI9CgVwaG9uZRgCIAEoCzImLmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuU2V0UGhvbmVCBrpIA8gBARIoCg1zZXNzaW9uX3Rva2VuGAMgASgJQgyAAQG6SAZyBMDUGAFIAIgBARIeChFleHBlY3RlZF9zZXF1ZW5jZRgPIAEoBEgBiAEBQhAKDl9zZXNzaW9uX3Rva2VuQhQKEl9leHBlY3RlZF9zZXF1ZW5jZSKOAQoXU2V0Q29udGFjdFBob25lUmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzEiMKEXZlcmlmaWNhdGlvbl9jb2RlGAIgASgJQgOAAQFIAIgBAUIUChJfdmVyaWZpY2F0aW9uX2NvZGUinQEKGVZlcmlmeUNvbnRhY3RQaG9uZVJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARIqChF2ZXJpZmljYXRpb25fY29kZRgCIAEoCUIPgAEBukgJyAEBcgQQARgUEigKDXNlc3Npb25fdG9rZW4YAyABKAlCDIABAbpIBnIEwNQYAUgAiAEBQhAKDl9zZXNzaW9uX3Rva2VuIlYKGlZlcmlmeUNvbnRhY3RQaG9uZVJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscyKyAQodUmVzZW5kQ29udGFjdFBob25lQ29kZVJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARI7CgRjb2RlGAIgASgLMi0uaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5SZXNlbmRQaG9uZUNvZGUSKAoNc2Vzc2lvbl90b2tlbhgDIAEoCUIMgAEBukgGcgTA1BgBSACIAQFCEAoOX3Nlc3Npb25fdG9rZW4ingEKD1Jlc2VuZFBob25lQ29kZRI+CglzZW5kX2NvZGUYASABKAsyKS5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlNlbmRTTVNDb2RlSAASPwoLcmV0dXJuX2NvZGUYAiABKAsyKC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlJldHVybkNvZGVIAEIKCghkZWxpdmVyeSKVAQoeUmVzZW5kQ29udGFjdFBob25lQ29kZVJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxIjChF2ZXJpZmljYXRpb25fY29kZRgCIAEoCUIDgAEBSACIAQFCFAoSX3ZlcmlmaWNhdGlvbl9jb2RlYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * How to reach a user, to be set.
@@ -284,4 +286,458 @@ export type Phone = Message<"idsvc.resources.user.v3alpha.Phone"> & {
  */
 export const PhoneSchema: GenMessage<Phone> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_user_v3alpha_contact, 8);
+
+/**
+ * A email to set.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SetContactEmailRequest
+ */
+export type SetContactEmailRequest = Message<"idsvc.resources.user.v3alpha.SetContactEmailRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The email.
+   *
+   * @generated from field: idsvc.resources.user.v3alpha.SetEmail email = 2;
+   */
+  email?: SetEmail | undefined;
+
+  /**
+   * The token of a session of the user, for a login client that acts for them.
+   *
+   * @generated from field: optional string session_token = 3;
+   */
+  sessionToken?: string | undefined;
+
+  /**
+   * The sequence at which the caller knows the object whose details are answered. At any other one the call is refused
+   * with code 10 (SEQUENCE_MISMATCH) and changes nothing.
+   *
+   * @generated from field: optional uint64 expected_sequence = 15;
+   */
+  expectedSequence?: bigint | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SetContactEmailRequest.
+ * Use `create(SetContactEmailRequestSchema)` to create a new message.
+ */
+export const SetContactEmailRequestSchema: GenMessage<SetContactEmailRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 9);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SetContactEmailResponse
+ */
+export type SetContactEmailResponse = Message<"idsvc.resources.user.v3alpha.SetContactEmailResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the user.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+
+  /**
+   * The code that verifies it, where it was asked for. Shown once.
+   *
+   * @generated from field: optional string verification_code = 2;
+   */
+  verificationCode?: string | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SetContactEmailResponse.
+ * Use `create(SetContactEmailResponseSchema)` to create a new message.
+ */
+export const SetContactEmailResponseSchema: GenMessage<SetContactEmailResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 10);
+
+/**
+ * The proof of a email.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.VerifyContactEmailRequest
+ */
+export type VerifyContactEmailRequest = Message<"idsvc.resources.user.v3alpha.VerifyContactEmailRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The code.
+   *
+   * @generated from field: string verification_code = 2;
+   */
+  verificationCode: string;
+
+  /**
+   * The token of a session of the user, for a login client that acts for them.
+   *
+   * @generated from field: optional string session_token = 3;
+   */
+  sessionToken?: string | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.VerifyContactEmailRequest.
+ * Use `create(VerifyContactEmailRequestSchema)` to create a new message.
+ */
+export const VerifyContactEmailRequestSchema: GenMessage<VerifyContactEmailRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 11);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.VerifyContactEmailResponse
+ */
+export type VerifyContactEmailResponse = Message<"idsvc.resources.user.v3alpha.VerifyContactEmailResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the user.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.VerifyContactEmailResponse.
+ * Use `create(VerifyContactEmailResponseSchema)` to create a new message.
+ */
+export const VerifyContactEmailResponseSchema: GenMessage<VerifyContactEmailResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 12);
+
+/**
+ * A request for another code.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.ResendContactEmailCodeRequest
+ */
+export type ResendContactEmailCodeRequest = Message<"idsvc.resources.user.v3alpha.ResendContactEmailCodeRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * How the code gets to the user. Absent stands for sending it with the default link.
+   *
+   * @generated from field: idsvc.resources.user.v3alpha.ResendEmailCode code = 2;
+   */
+  code?: ResendEmailCode | undefined;
+
+  /**
+   * The token of a session of the user, for a login client that acts for them.
+   *
+   * @generated from field: optional string session_token = 3;
+   */
+  sessionToken?: string | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.ResendContactEmailCodeRequest.
+ * Use `create(ResendContactEmailCodeRequestSchema)` to create a new message.
+ */
+export const ResendContactEmailCodeRequestSchema: GenMessage<ResendContactEmailCodeRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 13);
+
+/**
+ * How a code gets to a user.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.ResendEmailCode
+ */
+export type ResendEmailCode = Message<"idsvc.resources.user.v3alpha.ResendEmailCode"> & {
+  /**
+   * At most one way.
+   *
+   * @generated from oneof idsvc.resources.user.v3alpha.ResendEmailCode.delivery
+   */
+  delivery: {
+    /**
+     * Send it.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.SendEmailCode send_code = 1;
+     */
+    value: SendEmailCode;
+    case: "sendCode";
+  } | {
+    /**
+     * Return it in the response, once.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.ReturnCode return_code = 2;
+     */
+    value: ReturnCode;
+    case: "returnCode";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.ResendEmailCode.
+ * Use `create(ResendEmailCodeSchema)` to create a new message.
+ */
+export const ResendEmailCodeSchema: GenMessage<ResendEmailCode> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 14);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.ResendContactEmailCodeResponse
+ */
+export type ResendContactEmailCodeResponse = Message<"idsvc.resources.user.v3alpha.ResendContactEmailCodeResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the user.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+
+  /**
+   * The code, where it was asked for. Shown once.
+   *
+   * @generated from field: optional string verification_code = 2;
+   */
+  verificationCode?: string | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.ResendContactEmailCodeResponse.
+ * Use `create(ResendContactEmailCodeResponseSchema)` to create a new message.
+ */
+export const ResendContactEmailCodeResponseSchema: GenMessage<ResendContactEmailCodeResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 15);
+
+/**
+ * A phone to set.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SetContactPhoneRequest
+ */
+export type SetContactPhoneRequest = Message<"idsvc.resources.user.v3alpha.SetContactPhoneRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The phone.
+   *
+   * @generated from field: idsvc.resources.user.v3alpha.SetPhone phone = 2;
+   */
+  phone?: SetPhone | undefined;
+
+  /**
+   * The token of a session of the user, for a login client that acts for them.
+   *
+   * @generated from field: optional string session_token = 3;
+   */
+  sessionToken?: string | undefined;
+
+  /**
+   * The sequence at which the caller knows the object whose details are answered. At any other one the call is refused
+   * with code 10 (SEQUENCE_MISMATCH) and changes nothing.
+   *
+   * @generated from field: optional uint64 expected_sequence = 15;
+   */
+  expectedSequence?: bigint | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SetContactPhoneRequest.
+ * Use `create(SetContactPhoneRequestSchema)` to create a new message.
+ */
+export const SetContactPhoneRequestSchema: GenMessage<SetContactPhoneRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 16);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SetContactPhoneResponse
+ */
+export type SetContactPhoneResponse = Message<"idsvc.resources.user.v3alpha.SetContactPhoneResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the user.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+
+  /**
+   * The code that verifies it, where it was asked for. Shown once.
+   *
+   * @generated from field: optional string verification_code = 2;
+   */
+  verificationCode?: string | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SetContactPhoneResponse.
+ * Use `create(SetContactPhoneResponseSchema)` to create a new message.
+ */
+export const SetContactPhoneResponseSchema: GenMessage<SetContactPhoneResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 17);
+
+/**
+ * The proof of a phone.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.VerifyContactPhoneRequest
+ */
+export type VerifyContactPhoneRequest = Message<"idsvc.resources.user.v3alpha.VerifyContactPhoneRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The code.
+   *
+   * @generated from field: string verification_code = 2;
+   */
+  verificationCode: string;
+
+  /**
+   * The token of a session of the user, for a login client that acts for them.
+   *
+   * @generated from field: optional string session_token = 3;
+   */
+  sessionToken?: string | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.VerifyContactPhoneRequest.
+ * Use `create(VerifyContactPhoneRequestSchema)` to create a new message.
+ */
+export const VerifyContactPhoneRequestSchema: GenMessage<VerifyContactPhoneRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 18);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.VerifyContactPhoneResponse
+ */
+export type VerifyContactPhoneResponse = Message<"idsvc.resources.user.v3alpha.VerifyContactPhoneResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the user.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.VerifyContactPhoneResponse.
+ * Use `create(VerifyContactPhoneResponseSchema)` to create a new message.
+ */
+export const VerifyContactPhoneResponseSchema: GenMessage<VerifyContactPhoneResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 19);
+
+/**
+ * A request for another code.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.ResendContactPhoneCodeRequest
+ */
+export type ResendContactPhoneCodeRequest = Message<"idsvc.resources.user.v3alpha.ResendContactPhoneCodeRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * How the code gets to the user. Absent stands for sending it with the default link.
+   *
+   * @generated from field: idsvc.resources.user.v3alpha.ResendPhoneCode code = 2;
+   */
+  code?: ResendPhoneCode | undefined;
+
+  /**
+   * The token of a session of the user, for a login client that acts for them.
+   *
+   * @generated from field: optional string session_token = 3;
+   */
+  sessionToken?: string | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.ResendContactPhoneCodeRequest.
+ * Use `create(ResendContactPhoneCodeRequestSchema)` to create a new message.
+ */
+export const ResendContactPhoneCodeRequestSchema: GenMessage<ResendContactPhoneCodeRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 20);
+
+/**
+ * How a code gets to a user.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.ResendPhoneCode
+ */
+export type ResendPhoneCode = Message<"idsvc.resources.user.v3alpha.ResendPhoneCode"> & {
+  /**
+   * At most one way.
+   *
+   * @generated from oneof idsvc.resources.user.v3alpha.ResendPhoneCode.delivery
+   */
+  delivery: {
+    /**
+     * Send it.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.SendSMSCode send_code = 1;
+     */
+    value: SendSMSCode;
+    case: "sendCode";
+  } | {
+    /**
+     * Return it in the response, once.
+     *
+     * @generated from field: idsvc.resources.user.v3alpha.ReturnCode return_code = 2;
+     */
+    value: ReturnCode;
+    case: "returnCode";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.ResendPhoneCode.
+ * Use `create(ResendPhoneCodeSchema)` to create a new message.
+ */
+export const ResendPhoneCodeSchema: GenMessage<ResendPhoneCode> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 21);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.ResendContactPhoneCodeResponse
+ */
+export type ResendContactPhoneCodeResponse = Message<"idsvc.resources.user.v3alpha.ResendContactPhoneCodeResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the user.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+
+  /**
+   * The code, where it was asked for. Shown once.
+   *
+   * @generated from field: optional string verification_code = 2;
+   */
+  verificationCode?: string | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.ResendContactPhoneCodeResponse.
+ * Use `create(ResendContactPhoneCodeResponseSchema)` to create a new message.
+ */
+export const ResendContactPhoneCodeResponseSchema: GenMessage<ResendContactPhoneCodeResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_contact, 22);
 

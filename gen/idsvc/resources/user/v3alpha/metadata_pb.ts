@@ -7,7 +7,8 @@
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { Details, NameFilter } from "../../object/v3alpha/object_pb.ts";
+import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
+import type { Details, ListDetails, ListQuery, NameFilter } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -15,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/user/v3alpha/metadata.proto.
  */
 export const file_idsvc_resources_user_v3alpha_metadata: GenFile = /*@__PURE__*/
-  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL21ldGFkYXRhLnByb3RvEhxpZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhIiwKC1NldE1ldGFkYXRhEh0KBXZhbHVlGAEgASgMQg66SAvIAQF6BhABGKDCHiJgCghNZXRhZGF0YRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSCwoDa2V5GAIgASgJEg0KBXZhbHVlGAMgASgMIlwKDk1ldGFkYXRhRmlsdGVyEjkKA2tleRgBIAEoCzIqLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5OYW1lRmlsdGVySABCDwoGZmlsdGVyEgW6SAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CitpZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL21ldGFkYXRhLnByb3RvEhxpZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhIiwKC1NldE1ldGFkYXRhEh0KBXZhbHVlGAEgASgMQg66SAvIAQF6BhABGKDCHiJgCghNZXRhZGF0YRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSCwoDa2V5GAIgASgJEg0KBXZhbHVlGAMgASgMIlwKDk1ldGFkYXRhRmlsdGVyEjkKA2tleRgBIAEoCzIqLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5OYW1lRmlsdGVySABCDwoGZmlsdGVyEgW6SAIIASLIAQoWU2V0VXNlck1ldGFkYXRhUmVxdWVzdBIYCgJpZBgBIAEoCUIMukgJyAEBcgTA1BgBEhkKA2tleRgCIAEoCUIMukgJyAEBcgTA1BgBEkMKCG1ldGFkYXRhGAMgASgLMikuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5TZXRNZXRhZGF0YUIGukgDyAEBEh4KEWV4cGVjdGVkX3NlcXVlbmNlGA8gASgESACIAQFCFAoSX2V4cGVjdGVkX3NlcXVlbmNlIlMKF1NldFVzZXJNZXRhZGF0YVJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscyJNChZHZXRVc2VyTWV0YWRhdGFSZXF1ZXN0EhgKAmlkGAEgASgJQgy6SAnIAQFyBMDUGAESGQoDa2V5GAIgASgJQgy6SAnIAQFyBMDUGAEiUwoXR2V0VXNlck1ldGFkYXRhUmVzcG9uc2USOAoIbWV0YWRhdGEYASABKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk1ldGFkYXRhIoYBChlEZWxldGVVc2VyTWV0YWRhdGFSZXF1ZXN0EhgKAmlkGAEgASgJQgy6SAnIAQFyBMDUGAESGQoDa2V5GAIgASgJQgy6SAnIAQFyBMDUGAESHgoRZXhwZWN0ZWRfc2VxdWVuY2UYDyABKARIAIgBAUIUChJfZXhwZWN0ZWRfc2VxdWVuY2UiVgoaRGVsZXRlVXNlck1ldGFkYXRhUmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzIrgBChlTZWFyY2hVc2VyTWV0YWRhdGFSZXF1ZXN0EhgKAmlkGAEgASgJQgy6SAnIAQFyBMDUGAESOAoFcXVlcnkYAiABKAsyKS5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTGlzdFF1ZXJ5EkcKB2ZpbHRlcnMYAyADKAsyLC5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk1ldGFkYXRhRmlsdGVyQgi6SAWSAQIQZCKSAQoaU2VhcmNoVXNlck1ldGFkYXRhUmVzcG9uc2USPAoHZGV0YWlscxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5MaXN0RGV0YWlscxI2CgZyZXN1bHQYAiADKAsyJi5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLk1ldGFkYXRhYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * A value to keep with a user.
@@ -101,4 +102,237 @@ export type MetadataFilter = Message<"idsvc.resources.user.v3alpha.MetadataFilte
  */
 export const MetadataFilterSchema: GenMessage<MetadataFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_user_v3alpha_metadata, 2);
+
+/**
+ * A value to keep with a user.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SetUserMetadataRequest
+ */
+export type SetUserMetadataRequest = Message<"idsvc.resources.user.v3alpha.SetUserMetadataRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The key of the value.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * The value.
+   *
+   * @generated from field: idsvc.resources.user.v3alpha.SetMetadata metadata = 3;
+   */
+  metadata?: SetMetadata | undefined;
+
+  /**
+   * The sequence at which the caller knows the object whose details are answered. At any other one the call is refused
+   * with code 10 (SEQUENCE_MISMATCH) and changes nothing.
+   *
+   * @generated from field: optional uint64 expected_sequence = 15;
+   */
+  expectedSequence?: bigint | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SetUserMetadataRequest.
+ * Use `create(SetUserMetadataRequestSchema)` to create a new message.
+ */
+export const SetUserMetadataRequestSchema: GenMessage<SetUserMetadataRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_metadata, 3);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SetUserMetadataResponse
+ */
+export type SetUserMetadataResponse = Message<"idsvc.resources.user.v3alpha.SetUserMetadataResponse"> & {
+  /**
+   * The ID of the user, and the sequence and date of the last change of the value.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SetUserMetadataResponse.
+ * Use `create(SetUserMetadataResponseSchema)` to create a new message.
+ */
+export const SetUserMetadataResponseSchema: GenMessage<SetUserMetadataResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_metadata, 4);
+
+/**
+ * The value to return.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.GetUserMetadataRequest
+ */
+export type GetUserMetadataRequest = Message<"idsvc.resources.user.v3alpha.GetUserMetadataRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The key of the value.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.GetUserMetadataRequest.
+ * Use `create(GetUserMetadataRequestSchema)` to create a new message.
+ */
+export const GetUserMetadataRequestSchema: GenMessage<GetUserMetadataRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_metadata, 5);
+
+/**
+ * One value.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.GetUserMetadataResponse
+ */
+export type GetUserMetadataResponse = Message<"idsvc.resources.user.v3alpha.GetUserMetadataResponse"> & {
+  /**
+   * The value.
+   *
+   * @generated from field: idsvc.resources.user.v3alpha.Metadata metadata = 1;
+   */
+  metadata?: Metadata | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.GetUserMetadataResponse.
+ * Use `create(GetUserMetadataResponseSchema)` to create a new message.
+ */
+export const GetUserMetadataResponseSchema: GenMessage<GetUserMetadataResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_metadata, 6);
+
+/**
+ * The value to delete.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.DeleteUserMetadataRequest
+ */
+export type DeleteUserMetadataRequest = Message<"idsvc.resources.user.v3alpha.DeleteUserMetadataRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The key of the value.
+   *
+   * @generated from field: string key = 2;
+   */
+  key: string;
+
+  /**
+   * The sequence at which the caller knows the object whose details are answered. At any other one the call is refused
+   * with code 10 (SEQUENCE_MISMATCH) and changes nothing.
+   *
+   * @generated from field: optional uint64 expected_sequence = 15;
+   */
+  expectedSequence?: bigint | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.DeleteUserMetadataRequest.
+ * Use `create(DeleteUserMetadataRequestSchema)` to create a new message.
+ */
+export const DeleteUserMetadataRequestSchema: GenMessage<DeleteUserMetadataRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_metadata, 7);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.DeleteUserMetadataResponse
+ */
+export type DeleteUserMetadataResponse = Message<"idsvc.resources.user.v3alpha.DeleteUserMetadataResponse"> & {
+  /**
+   * The ID of the user, and the sequence and date of the deletion.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.DeleteUserMetadataResponse.
+ * Use `create(DeleteUserMetadataResponseSchema)` to create a new message.
+ */
+export const DeleteUserMetadataResponseSchema: GenMessage<DeleteUserMetadataResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_metadata, 8);
+
+/**
+ * Which values to return.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SearchUserMetadataRequest
+ */
+export type SearchUserMetadataRequest = Message<"idsvc.resources.user.v3alpha.SearchUserMetadataRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Which part of the list to return.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.ListQuery query = 2;
+   */
+  query?: ListQuery | undefined;
+
+  /**
+   * All of these must match.
+   *
+   * @generated from field: repeated idsvc.resources.user.v3alpha.MetadataFilter filters = 3;
+   */
+  filters: MetadataFilter[];
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SearchUserMetadataRequest.
+ * Use `create(SearchUserMetadataRequestSchema)` to create a new message.
+ */
+export const SearchUserMetadataRequestSchema: GenMessage<SearchUserMetadataRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_metadata, 9);
+
+/**
+ * The values found.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.SearchUserMetadataResponse
+ */
+export type SearchUserMetadataResponse = Message<"idsvc.resources.user.v3alpha.SearchUserMetadataResponse"> & {
+  /**
+   * What is known about the list as a whole.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.ListDetails details = 1;
+   */
+  details?: ListDetails | undefined;
+
+  /**
+   * The values.
+   *
+   * @generated from field: repeated idsvc.resources.user.v3alpha.Metadata result = 2;
+   */
+  result: Metadata[];
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.SearchUserMetadataResponse.
+ * Use `create(SearchUserMetadataResponseSchema)` to create a new message.
+ */
+export const SearchUserMetadataResponseSchema: GenMessage<SearchUserMetadataResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_metadata, 10);
 

@@ -1,0 +1,117 @@
+import type { UserPorts } from "../resources/user/index.ts";
+import type { DomainPorts } from "../resources/domain/index.ts";
+import type { InstancePorts } from "../resources/instance/index.ts";
+import type { ActionPorts } from "../resources/action/index.ts";
+import type { ImportPorts } from "../management/index.ts";
+import type { protovalidate } from "../api/validation.ts";
+import type { ShareBuckets } from "../authz/buckets.ts";
+import { createBudgets } from "../authz/budgets.ts";
+import type { createEgressClient } from "../egress/client.ts";
+import { checkTargetUrl, type egressAllowInForce } from "../egress/url-guard.ts";
+import { createFederation } from "../federation/index.ts";
+import { type OidcPorts, tokensInName } from "../oidc/store/index.ts";
+import type { Deps } from "../projection/module.ts";
+import type { createRefusals, EventPorts } from "../resources/event/index.ts";
+import { membershipReader } from "../resources/membership/index.ts";
+import type { createCredentialUses } from "../resources/object/credential-uses.ts";
+import { organizationReader, organizationTenancy } from "../resources/org/index.ts";
+import { sessionMakers } from "../resources/session/index.ts";
+import { featureReader } from "../settings/feature/index.ts";
+import { current } from "../storage/read-cache.ts";
+import { createBreachScreen } from "./breached-passwords.ts";
+import { type Config, processCount } from "./config.ts";
+import { createDomainProof } from "./domain-proof.ts";
+import type { Kernel } from "./kernel.ts";
+import { messageReader } from "./read-message.ts";
+import { version } from "./version.ts";
+
+type Made = {
+  allow: ReturnType<typeof egressAllowInForce>;
+  outside: ReturnType<typeof createEgressClient>;
+  budgets: ReturnType<typeof createBudgets>;
+  validator: ReturnType<typeof protovalidate>;
+  uses: ReturnType<typeof createCredentialUses>;
+  refusals: ReturnType<typeof createRefusals>;
+  /** The paths of the methods that are served. */
+  served: () => readonly string[];
+};
+
+/** What all slices ask of the service together. */
+export type ServiceDeps = Deps &
+  UserPorts &
+  OidcPorts &
+  DomainPorts &
+  InstancePorts &
+  EventPorts &
+  ActionPorts &
+  ImportPorts;
+
+/** What slices may use of the kernel. */
+export function depsOf(
+  { config, db, events, logger, secrets, now, newId, featureDefaults }: Kernel,
+  { allow, outside, budgets, validator, uses, refusals, served }: Made,
+): ServiceDeps {
+  const organizations = organizationReader(db);
+  // What callers are told must be as new as what any replica has acknowledged.
+  const currentOrganizations = {
+    byId: current(db, organizations.byId),
+    byDomain: current(db, organizations.byDomain),
+  };
+  return {
+    noteUse: uses.note,
+    noteRefusal: refusals.note,
+    sessionMakers: sessionMakers({ db, secrets, now }),
+    tokensInName: tokensInName({ db }),
+    db,
+    events,
+    secrets,
+    tenancy: organizationTenancy(db, currentOrganizations),
+    organizations: currentOrganizations,
+    memberships: membershipReader(db),
+    newId,
+    version,
+    now,
+    limits: {
+      listDefault: config.listLimitDefault,
+      listMax: config.listLimitMax,
+      historyDefault: config.historyLimitDefault,
+      historyMax: config.historyLimitMax,
+    },
+    followers: { ofCaller: config.followersPerCaller, inAll: config.followers },
+    budgets,
+    proveDomain: createDomainProof(outside),
+    isBreached: createBreachScreen({
+      file: config.breachedPasswordsFile,
+      url: config.breachedPasswordsUrl,
+      ...{ outside, logger },
+    }),
+    egress: outside,
+    federation: createFederation({ egress: outside, now }),
+    features: featureReader(db, featureDefaults),
+    readMessage: messageReader(validator),
+    checkUrl: (url, field) => checkTargetUrl(url, allow, field),
+    registry: {
+      methods: served,
+      services: () => [...new Set(served().map((path) => path.slice(1, path.lastIndexOf("/"))))],
+    },
+  };
+}
+
+export const budgetsOf = (config: Config, share: ShareBuckets) =>
+  createBudgets(
+    {
+      guesses: config.budgetGuesses,
+      messages: config.budgetMessages,
+      recipientMessages: config.budgetRecipientMessages,
+      senderMessages: config.budgetSenderMessages,
+      registrations: config.budgetRegistrations,
+      flows: config.budgetFlows,
+      unauthenticated: config.budgetUnauthenticated,
+      connections: partOf(config, config.budgetConnections),
+    },
+    share,
+  );
+
+/** The part of one process in what all that serve together may have; connections are handed to them in turn. */
+export const partOf = (config: Config, all: number): number =>
+  Math.ceil(all / processCount(config));
