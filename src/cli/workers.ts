@@ -1,8 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:net";
-import { unavailableAddress } from "../api/server.ts";
 import type { Config } from "../app/config.ts";
+import { freePortOf } from "../app/free-port.ts";
 import type { FromWorker, ToWorker } from "../app/siblings.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { exitCodes } from "./context.ts";
@@ -172,24 +170,6 @@ const startWorker = (number: number, isFirst: boolean, port: number): ChildProce
       [workerVariables.isFirst]: String(isFirst),
     },
   });
-
-/**
- * The port that all shall listen on, which nobody else has. They share it by the system's leave (SO_REUSEPORT), which would
- * as well give it to a second service of the same user.
- */
-async function freePortOf({ host, port }: Config): Promise<number> {
-  const server = createServer();
-  try {
-    server.listen({ host, port });
-    await once(server, "listening");
-  } catch (error) {
-    throw unavailableAddress({ host, port }, error as NodeJS.ErrnoException);
-  }
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return address !== null && typeof address === "object" ? address.port : port;
-}
 
 const emptySlot = (number: number): Slot => ({
   ...{ number, worker: undefined, isReady: false, failures: 0 },

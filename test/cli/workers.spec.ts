@@ -1,79 +1,18 @@
 // Run: alone, early
 import assert from "node:assert/strict";
-import type { ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
-import { after, describe, it } from "node:test";
+import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePort } from "../faults/server.ts";
 import { freshDatabase } from "../support/postgres.ts";
-import { type Env, idsvc, newFolder, spawnCommand } from "./command.ts";
+import { type Env, idsvc, newFolder } from "./command.ts";
+import { addTarget, childrenOf, request, type Service, startWorkers } from "./workers.ts";
 
-type Line = { level: string; msg: string; worker?: number; path?: string };
-
-/** `idsvc serve` with several processes on a database of its own, until the tests of the file are done. */
-async function startWorkers(env: Env = {}) {
-  const database = await freshDatabase();
-  const [dir, port] = [newFolder(), String(await freePort())];
-  const all = {
-    ...{ IDSVC_DATA_DIR: dir, IDSVC_PORT: port, IDSVC_DATABASE_URL: database.url },
-    ...{ IDSVC_PROCESSES: "2", IDSVC_LOG_LEVEL: "info", ...env },
-  };
-  const child = spawnCommand(["serve"], all);
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on("data", (data: Buffer) => (printed += data.toString()));
-  }
-  const gone = new Promise<number | null>((done) => child.once("exit", done));
-  const lines = (): Line[] =>
-    printed
-      .split("\n")
-      .slice(0, -1)
-      .filter((line) => line.startsWith("{"))
-      .map((line) => JSON.parse(line));
-  const said = (msg: string) => lines().filter((line) => line.msg === msg);
-  const until = async (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> => {
-    for (const end = Date.now() + 40_000; !(await isTrue()); await delay(20)) {
-      assert.ok(Date.now() < end && child.exitCode === null, `${what}\n${printed}`);
-    }
-  };
-  after(async () => {
-    child.kill("SIGKILL");
-    await gone;
-    await database[Symbol.asyncDispose]();
+describe("processes that serve together (IDSVC_PROCESSES)", () => {
+  let service: Service;
+  before(async () => {
+    service = await startWorkers({ IDSVC_METRICS_TOKEN: "a-token-of-metrics" });
   });
-  await until("both serve", () => said("serving").length === 2);
-  const { machine } = JSON.parse(readFileSync(join(dir, "bootstrap.json"), "utf8"));
-  return { child, port, gone, lines, said, until, printed: () => printed, token: machine.token };
-}
-
-type Service = Awaited<ReturnType<typeof startWorkers>>;
-
-/** A request over a connection of its own: the workers take connections in turn. */
-const request = ({ port, token }: Service, path: string, init: RequestInit = {}) =>
-  fetch(`http://localhost:${port}${path}`, {
-    ...init,
-    headers: {
-      ...{ authorization: `Bearer ${token}`, connection: "close" },
-      ...(init.body === undefined ? {} : { "content-type": "application/json" }),
-    },
-  });
-
-const addTarget = async (service: Service, name: string) => {
-  const body = JSON.stringify({
-    name,
-    rest_webhook: { url: "https://example.com/hook" },
-    timeout: "5s",
-  });
-  return request(service, "/resources/v3alpha/targets", { method: "POST", body });
-};
-
-const childrenOf = ({ pid }: ChildProcess): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
-
-describe("processes that serve together (IDSVC_PROCESSES)", async () => {
-  const service = await startWorkers({ IDSVC_METRICS_TOKEN: "a-token-of-metrics" });
+  after(() => service.end());
 
   it("take connections of the one port in turn, and say in the log which of them it was", async () => {
     for (let nth = 0; nth < 8; nth += 1)
@@ -122,49 +61,6 @@ describe("processes that serve together (IDSVC_PROCESSES)", async () => {
     }
   });
 
-  it("replace one that is killed, and lose nothing that was acknowledged", async () => {
-    const acknowledged: string[] = [];
-    let isOver = false;
-    const writing = (async () => {
-      for (let nth = 0; !isOver; nth += 1) {
-        const name = `kept ${nth}`;
-        const added = await addTarget(service, name).catch(() => undefined);
-        if (added?.status !== 201) continue;
-        const { details } = (await added.json()) as { details: { id: string } };
-        acknowledged.push(details.id);
-      }
-    })();
-    for (let round = 1; round <= 2; round += 1) {
-      const [victim = 0] = childrenOf(service.child).slice(round - 1);
-      process.kill(victim, "SIGKILL");
-      await service.until(
-        "a worker is replaced",
-        () => service.said("serving").length === 2 + round,
-      );
-    }
-    isOver = true;
-    await writing;
-    assert.ok(acknowledged.length > 10, `${acknowledged.length} were acknowledged`);
-    for (const id of acknowledged) {
-      const { status } = await request(service, `/resources/v3alpha/targets/${id}`);
-      assert.equal(status, 200, id);
-    }
-    assert.equal(service.said("a worker has ended and is replaced").length, 2);
-    assert.equal(childrenOf(service.child).length, 2);
-  });
-
-  it("replace one that hangs", async () => {
-    const [victim = 0] = childrenOf(service.child);
-    process.kill(victim, "SIGSTOP");
-    const before = service.said("serving").length;
-    await service.until(
-      "it is noticed",
-      () => service.said("a worker hangs and is killed").length === 1,
-    );
-    await service.until("it is replaced", () => service.said("serving").length === before + 1);
-    assert.equal((await request(service, "/healthz")).status, 200);
-  });
-
   it("end in order with 0 when the one that has started them is asked to stop", async () => {
     const workers = childrenOf(service.child);
     service.child.kill("SIGTERM");
@@ -174,11 +70,15 @@ describe("processes that serve together (IDSVC_PROCESSES)", async () => {
   });
 });
 
-describe("what processes that serve together share", async () => {
-  const service = await startWorkers({ IDSVC_RATE_LIMIT: "20", IDSVC_PROCESSES: "3" });
+describe("what processes that serve together share", () => {
+  let service: Service;
+  before(async () => {
+    service = await startWorkers({ IDSVC_RATE_LIMIT: "20", IDSVC_PROCESSES: "3" });
+  });
+  after(() => service.end());
 
   it("is the limit of calls: a caller has it once, not once in each (J12)", async () => {
-    await service.until("the third serves", () => service.said("serving").length === 3);
+    // One second's worth is there again after what the start has asked.
     await delay(1_500);
     let served = 0;
     const began = performance.now();

@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import type { ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { freePort } from "../faults/server.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { type Env, newFolder, spawnCommand } from "./command.ts";
+
+type Line = { level: string; msg: string; worker?: number; path?: string };
+
+/** `idsvc serve` with several processes on a database of its own; each has said that it serves. */
+export async function startWorkers(env: Env = {}) {
+  const database = await freshDatabase();
+  const [dir, port] = [newFolder(), String(await freePort())];
+  const all = {
+    ...{ IDSVC_DATA_DIR: dir, IDSVC_PORT: port, IDSVC_DATABASE_URL: database.url },
+    ...{ IDSVC_PROCESSES: "2", IDSVC_LOG_LEVEL: "info", ...env },
+  };
+  const child = spawnCommand(["serve"], all);
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (data: Buffer) => (printed += data.toString()));
+  }
+  const gone = new Promise<number | null>((done) => child.once("exit", done));
+  const lines = (): Line[] =>
+    printed
+      .split("\n")
+      .slice(0, -1)
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line));
+  const said = (msg: string) => lines().filter((line) => line.msg === msg);
+  const until = async (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> => {
+    for (const end = Date.now() + 120_000; !(await isTrue()); await delay(20)) {
+      assert.ok(Date.now() < end && child.exitCode === null, `${what}\n${printed}`);
+    }
+  };
+  const end = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await gone;
+    await database[Symbol.asyncDispose]();
+  };
+  await until("all serve", () => said("serving").length === Number(all.IDSVC_PROCESSES));
+  const { machine } = JSON.parse(readFileSync(join(dir, "bootstrap.json"), "utf8"));
+  return {
+    child,
+    port,
+    gone,
+    end,
+    lines,
+    said,
+    until,
+    printed: () => printed,
+    token: machine.token,
+  };
+}
+
+export type Service = Awaited<ReturnType<typeof startWorkers>>;
+
+/** A request over a connection of its own: the workers take connections in turn. */
+export const request = ({ port, token }: Service, path: string, init: RequestInit = {}) =>
+  fetch(`http://localhost:${port}${path}`, {
+    ...init,
+    headers: {
+      ...{ authorization: `Bearer ${token}`, connection: "close" },
+      ...(init.body === undefined ? {} : { "content-type": "application/json" }),
+    },
+  });
+
+export const addTarget = async (service: Service, name: string) => {
+  const body = JSON.stringify({
+    name,
+    rest_webhook: { url: "https://example.com/hook" },
+    timeout: "5s",
+  });
+  return request(service, "/resources/v3alpha/targets", { method: "POST", body });
+};
+
+export const childrenOf = ({ pid }: ChildProcess): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
