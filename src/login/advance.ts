@@ -16,7 +16,7 @@ import {
   type Progress as ProgressOf,
   type TrustedBrowsers,
 } from "../resources/session/index.ts";
-import type { Factor } from "./pages/mfa.ts";
+import { type Factor, isBesideMailbox } from "./pages/mfa.ts";
 import { nextStep, type Step } from "./steps.ts";
 import { spareIfTrusted } from "./trust.ts";
 import { writing } from "./writing.ts";
@@ -56,6 +56,7 @@ type Parts = LoginPorts & {
 const pathOf: Readonly<Record<Exclude<Step, "done">, string>> = {
   loginName: paths.loginName,
   password: paths.password,
+  emailLogin: paths.emailLogin,
   accounts: paths.accounts,
   register: paths.register,
   mfa: paths.mfa,
@@ -88,13 +89,15 @@ export function createAdvance(parts: Parts): Advance {
     const policy = await (session === undefined
       ? parts.policyOf({ instanceId: at.instanceId, organizationId: tenant.organizationId })
       : parts.demandOf(at.instanceId, session.user));
+    const factors =
+      session === undefined
+        ? []
+        : await users.factors(at.instanceId, session.user.id, policy.secondFactors);
     return {
       policy,
       proofs: session?.proofs,
-      factors:
-        session === undefined
-          ? []
-          : await users.factors(at.instanceId, session.user.id, policy.secondFactors),
+      factors,
+      hasFactorBesideMailbox: factors.some(isBesideMailbox),
       freshSince: flow.data.freshSince,
       now: now(),
     };

@@ -19,6 +19,7 @@ import { accountsRoute } from "./routes/accounts.ts";
 import { beginRoute } from "./routes/begin.ts";
 import { changePasswordRoute } from "./routes/change-password.ts";
 import { deviceRoutes } from "./routes/device.ts";
+import { emailLoginRoutes } from "./routes/email-login.ts";
 import { endRoutes } from "./routes/ends.ts";
 import { fromMailRoutes } from "./routes/from-mail.ts";
 import { loginNameRoute } from "./routes/login-name.ts";
@@ -76,11 +77,20 @@ export function createLogin(
   const trustedBrowsers = createTrustedBrowsers(ports);
   const advance = createAdvance({ ...base, linkAccount, knownBrowsers, trustedBrowsers });
   const mayTell = createMessagePace(ports);
-  const parts: RouteParts = { ...base, browsers, checks, advance, mayTell, trustedBrowsers };
+  const parts: RouteParts = {
+    ...base,
+    browsers,
+    checks,
+    advance,
+    mayTell,
+    knownBrowsers,
+    trustedBrowsers,
+  };
   const routes: Route[] = [
     beginRoute(parts),
     loginNameRoute(parts),
     passwordRoute(parts),
+    ...emailLoginRoutes(parts),
     accountsRoute(parts),
     ...providerRoutes(parts),
     ...providerAccountRoutes(parts),

@@ -9,6 +9,7 @@ import type { FlowStore } from "./flow-store.ts";
 import { dueLevel } from "./level.ts";
 import { plainPage, wholeInstance } from "./errors.ts";
 import { pageHeaders } from "./headers.ts";
+import { isBesideMailbox } from "./pages/mfa.ts";
 import { type ErrorCode, errorPage } from "./pages/error.ts";
 import { formPostPage } from "./pages/form-post.ts";
 import { paths } from "./paths.ts";
@@ -49,10 +50,12 @@ export function loginInteractions(parts: Parts): {
       const { user } = session;
       const policy = await parts.demandOf(instanceId, user);
       const proven = await sessions.find(instanceId, session.id);
+      const factors = await users.factors(instanceId, user.id, policy.secondFactors);
       const missing = missingProof({
         policy,
         proofs: proven?.proofs,
-        factors: await users.factors(instanceId, user.id, policy.secondFactors),
+        factors,
+        hasFactorBesideMailbox: factors.some(isBesideMailbox),
         freshSince: undefined,
         now: now(),
       });

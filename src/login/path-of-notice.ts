@@ -7,6 +7,7 @@ export function pathOfNotice({
   user,
   code = "",
   codeId = "",
+  sessionId = "",
 }: DueNotice): string | undefined {
   const { id, loginName } = user;
   switch (topic) {
@@ -15,6 +16,8 @@ export function pathOfNotice({
       return at(paths.resetPassword, { login_name: loginName, code });
     case "email.verification":
       return at(paths.confirmEmail, { user_id: id, code });
+    case "email.login":
+      return at(paths.emailLink, { login: sessionId, code });
     case "passkey.registration":
       return passkeyPage({ userId: id, codeId, code });
     case "registered":

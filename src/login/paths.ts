@@ -4,6 +4,9 @@ export const paths = {
   begin: "/ui/login",
   loginName: "/ui/login/loginname",
   password: "/ui/login/password",
+  /** A code by mail in the place of the password, and where the link of that mail leads. */
+  emailLogin: "/ui/login/email",
+  emailLink: "/ui/login/email/link",
   accounts: "/ui/login/accounts",
   /** `idp` names the provider, that of a button or of a link. */
   provider: "/ui/login/idp",

@@ -25,6 +25,7 @@ export type MessageValues = {
 const keys: Record<NoticeTopic | "test", string> = {
   initialization: "invitation",
   "email.verification": "verifyEmail",
+  "email.login": "emailLogin",
   "phone.verification": "verifyPhone",
   "password.reset": "passwordReset",
   "passkey.registration": "passkey",

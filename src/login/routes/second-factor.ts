@@ -1,4 +1,5 @@
 import { UserVerificationRequirement } from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
+import { isByMailboxAlone } from "../../resources/session/index.ts";
 import { constantTime } from "../../constant-time.ts";
 import { hostName } from "../../authz/host.ts";
 import { emailCodePage } from "../pages/email-code.ts";
@@ -75,7 +76,7 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
   /** What the page offers: the passkey alone where the application asks for one. */
   async function offered(context: PageContext): Promise<OfferedFactors> {
     const isPasskeyDue = (await advance.dueOf(context)) === "passkey";
-    const all = await factorsOf(context);
+    const all = await factorsOf(parts, context);
     if (!isPasskeyDue) return { factors: all, isPasskeyAsked: false, isPasskeyDue };
     if (context.flow.data.stepUp === undefined) {
       return { factors: ["passkey"], isPasskeyAsked: true, isPasskeyDue };
@@ -83,10 +84,6 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
     // For a change to the account nothing weaker will do; a recovery code counts as much (L2).
     const recovery = all.filter((factor) => factor === "recovery");
     return { factors: ["passkey", ...recovery], isPasskeyAsked: false, isPasskeyDue };
-  }
-
-  async function factorsOf(context: PageContext): Promise<readonly Factor[]> {
-    return (await advance.progressOf(context)).factors;
   }
 
   async function choose(context: PageContext, factor: Factor): Promise<LoginAnswer> {
@@ -179,4 +176,14 @@ export function secondFactorRoutes(parts: RouteParts): Route[] {
     codeRoute("sms"),
     codeRoute("recovery"),
   ];
+}
+
+/** One mailbox is one factor: to whoever was let in by theirs it is not offered again. */
+async function factorsOf(
+  { advance }: RouteParts,
+  context: PageContext,
+): Promise<readonly Factor[]> {
+  const { factors, proofs } = await advance.progressOf(context);
+  const isSameFactor = proofs !== undefined && isByMailboxAlone(proofs);
+  return isSameFactor ? factors.filter((one) => one !== "email") : factors;
 }

@@ -21,6 +21,9 @@ export type Checked = {
   happened: SessionEvent[];
 };
 
+/** The session that is checked in; one that is not made yet has no state, and its id is nobody's. */
+type Judged = { session: Session | undefined; sessionId: string };
+
 type CheckedUser = { id: string; organizationId: string; version: bigint };
 
 export type SessionChecks = {
@@ -29,15 +32,10 @@ export type SessionChecks = {
    * one the others are made as for nobody: that spends no code. A refusal is told of at full steps of 100 ms for each check,
    * so that its time does not tell which of them was wrong.
    *
-   * @param session undefined for one that is not made yet
    * @throws INVALID_ARGUMENT INVALID_CREDENTIALS
    * @throws FAILED_PRECONDITION SESSION_USER_FIXED, SESSION_USER_MISSING, PASSWORD_CHANGE_REQUIRED
    */
-  check(
-    at: WriteContext,
-    session: Session | undefined,
-    wanted: Checks | undefined,
-  ): Promise<Checked>;
+  check(at: WriteContext, of: Judged, wanted: Checks | undefined): Promise<Checked>;
   /**
    * Makes sure that the user and their organization are at the commit as they were when the user was checked.
    *
@@ -69,11 +67,11 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
 
   async function judge(
     at: WriteContext,
-    session: Session | undefined,
+    { session, sessionId: loginId }: Judged,
     of: () => Promise<string | undefined>,
     wanted: Checks,
   ) {
-    const { password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
+    const { password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
     const id = await of();
     const found = id === undefined ? undefined : await find(at.instanceId, id);
     let isRight = found !== undefined;
@@ -89,6 +87,11 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
       const outcome = await checks.password(at, who(), password.password);
       isChangeRequired = outcome.isRight && outcome.changeRequired;
       take(outcome.isRight, sessionEvents["password.checked"]({}));
+    }
+    if (email !== undefined) {
+      const tried = { loginId, code: email.code };
+      const isThisRight = await checks.emailLogin.check(at, who(), tried);
+      take(isThisRight, sessionEvents["email.checked"]({}));
     }
     if (webAuthN !== undefined) {
       const challengeId = session?.challengeId ?? "";
@@ -125,14 +128,15 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
   }
 
   return {
-    async check(at, session, wanted) {
+    async check(at, judged, wanted) {
+      const { session } = judged;
       if (wanted === undefined || !asksAnything(wanted)) return nothing;
       const { user: name } = wanted;
       const isNamed = name !== undefined;
       if (isNamed && session?.user !== undefined) throw userFixed();
       if (!isNamed && session?.user === undefined) throw userMissing();
       const of = () => (isNamed ? idOf(at.instanceId, name) : Promise.resolve(session?.user?.id));
-      const outcome = await refusals(() => judge(at, session, of, wanted), countOf(wanted));
+      const outcome = await refusals(() => judge(at, judged, of, wanted), countOf(wanted));
       if (!outcome.isRight) throw wrongCredentials();
       if (outcome.isChangeRequired) throw passwordChangeRequired();
       return { user: outcome.user, isNamed, happened: outcome.happened };
@@ -158,8 +162,8 @@ const asksAnything = (wanted: Checks): boolean =>
 
 /** How many checks are made of what a user has. */
 const countOf = (wanted: Checks): number => {
-  const { password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
-  const asked = [password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode];
+  const { password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
+  const asked = [password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode];
   return Math.max(asked.filter((each) => each !== undefined).length, 1);
 };
 

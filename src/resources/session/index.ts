@@ -18,6 +18,7 @@ export { openProvenSession, type Proof, recordProof } from "./proven.ts";
 export {
   authenticationOf,
   firstFactorAt,
+  isByMailboxAlone,
   levelsOf,
   methodsOf,
   type Proofs,

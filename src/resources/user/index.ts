@@ -59,6 +59,7 @@ export {
   requireRoom,
 } from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";
+export type { Delivery } from "./codes.ts";
 export { userEvents } from "./events.ts";
 export { toIdpLink } from "./authenticator/convert.ts";
 export { homesReader } from "./homes.ts";

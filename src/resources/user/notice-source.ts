@@ -5,6 +5,7 @@ import type { Deps } from "../../projection/module.ts";
 import { type AuthenticatorKind, authenticatorsOf } from "./authenticator/authenticators.ts";
 import {
   type CodeKind,
+  emailLogin,
   emailVerification,
   initialization,
   otpLogin,
@@ -27,6 +28,7 @@ import { type User, user } from "./user.ts";
 export type NoticeTopic =
   | "initialization"
   | "email.verification"
+  | "email.login"
   | "phone.verification"
   | "password.reset"
   | "passkey.registration"
@@ -98,6 +100,12 @@ const coded: readonly Coded[] = [
     sent: noticeEvents["human.email.code.sent"]({}),
   },
   {
+    kind: emailLogin(""),
+    topic: "email.login",
+    address: sameContact,
+    sent: noticeEvents["human.email.login.code.sent"]({}),
+  },
+  {
     kind: phoneVerification,
     topic: "phone.verification",
     address: askedContact,
@@ -123,6 +131,13 @@ const coded: readonly Coded[] = [
     }));
   }),
 ];
+
+/** The kind of a name; of codes of log-ins, which have a kind each, the one that they all have in common. */
+function codedOf({ code: name }: { code: string }): Coded | undefined {
+  const isOfLogin = name.startsWith(emailLogin("").name);
+  const found = coded.find(({ kind }) => kind.name === (isOfLogin ? emailLogin("").name : name));
+  return found && { ...found, kind: { ...found.kind, name } };
+}
 
 /** Notices as they are when their time has come. */
 export function noticeSource(deps: Deps): NoticeSource {
@@ -222,7 +237,7 @@ export function noticeSource(deps: Deps): NoticeSource {
         return state.claim === undefined ? undefined : { ...news, domain: state.claim.domain };
       }
       const { subject } = about;
-      const found = coded.find(({ kind }) => kind.name === about.code);
+      const found = codedOf(about);
       const address = found?.address(state, payload, subject);
       if (found === undefined || address === undefined) return undefined;
       const code = await renewed(job, found.kind, about);
@@ -232,10 +247,7 @@ export function noticeSource(deps: Deps): NoticeSource {
 
     async sent(job) {
       const { about, userId } = job.payload;
-      const fact =
-        "news" in about
-          ? sentNews[about.news]
-          : coded.find(({ kind }) => kind.name === about.code)?.sent;
+      const fact = "news" in about ? sentNews[about.news] : codedOf(about)?.sent;
       await events.transact(by(job), async (tx) => {
         await job.finish(tx);
         const { state } = await tx.load(user, userId);

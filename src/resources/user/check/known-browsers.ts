@@ -1,5 +1,6 @@
 import type { WriteContext } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
+import type { Database } from "../../../storage/database.ts";
 import { and, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange } from "../../../storage/row-change.ts";
 import { instant, int, type Row, table, text } from "../../../storage/table.ts";
@@ -39,23 +40,37 @@ export type KnownBrowsers = {
   remember(at: WriteContext, userId: string): Promise<void>;
 };
 
+const browsersOf = (db: Database) => {
+  const t = db.table(knownBrowsers);
+  return (instanceId: string, userId: string) =>
+    db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+};
+
+/** Finds the browser of a request among those that a user has logged in by. */
+export function knownBrowserReader(db: Database) {
+  const ofUser = browsersOf(db);
+  return async (
+    { instanceId, browser }: WriteContext,
+    userId: string,
+    now: Date,
+  ): Promise<KnownBrowser | undefined> => {
+    if (browser === undefined) return undefined;
+    const rows = await ofUser(instanceId, userId);
+    return rows.find(({ browserId, expiresAt }) => browserId === browser && expiresAt > now);
+  };
+}
+
 export function createKnownBrowsers({
   db,
   events,
   now,
 }: Pick<Deps, "db" | "events" | "now">): KnownBrowsers {
-  const t = db.table(knownBrowsers);
-  const ofUser = (instanceId: string, userId: string) =>
-    db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
-
-  async function find({ instanceId, browser }: WriteContext, userId: string) {
-    if (browser === undefined) return undefined;
-    const rows = await ofUser(instanceId, userId);
-    return rows.find(({ browserId, expiresAt }) => browserId === browser && expiresAt > now());
-  }
+  const ofUser = browsersOf(db);
+  const read = knownBrowserReader(db);
+  const find: KnownBrowsers["find"] = (at, userId) => read(at, userId, now());
 
   return {
     find,
