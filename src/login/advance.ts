@@ -168,17 +168,18 @@ export function createAdvance(parts: Parts): Advance {
         );
   }
 
-  /** The session counts for the browser from now on, under a new cookie. */
-  const keep = ({ agent, renew }: PageContext, { id }: LoginSession) =>
-    renew([...agent.sessionIds.filter((other) => other !== id), id]);
+  /** The session counts for the browser from now on, under a new cookie, and the browser is known to its user. */
+  async function keep(context: PageContext, { id, user }: LoginSession): Promise<void> {
+    await context.renew([...context.agent.sessionIds.filter((other) => other !== id), id]);
+    const by = { ...writing(context, user.id), browser: context.agent.id };
+    await parts.knownBrowsers.remember(by, user.id);
+  }
 
   async function finish(context: PageContext, session: LoginSession): Promise<LoginAnswer> {
     const { flow } = context;
     await parts.functions.authenticated(context.at, session.user);
     await parts.linkAccount(context, session);
     await keep(context, session);
-    const by = { ...writing(context, session.user.id), browser: context.agent.id };
-    await parts.knownBrowsers.remember(by, session.user.id);
     const { request, device } = flow.data;
     await context.persisted();
     const saved = await context.save({ ...context.flow.data, outcome: "done" });

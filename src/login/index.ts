@@ -25,6 +25,7 @@ import { fromMailRoutes } from "./routes/from-mail.ts";
 import { loginNameRoute } from "./routes/login-name.ts";
 import { callbackEndpoints } from "./routes/callback.ts";
 import { passkeyRoute } from "./routes/passkey.ts";
+import { notMeRoute } from "./routes/not-me.ts";
 import { providerRoutes } from "./routes/provider.ts";
 import { providerAccountRoutes } from "./routes/provider-account.ts";
 import { passwordResetRoutes } from "./routes/password-reset.ts";
@@ -103,6 +104,7 @@ export function createLogin(
     ...passwordResetRoutes(parts),
     ...fromMailRoutes(parts),
     recoverRoute(parts),
+    notMeRoute(parts),
     changePasswordRoute(parts),
     ...deviceRoutes(parts),
     ...endRoutes(parts),

@@ -21,12 +21,18 @@ export function pathOfNotice({
     case "passkey.registration":
       return passkeyPage({ userId: id, codeId, code });
     case "registered":
-    case "password.changed":
       return at(paths.forgotPassword, {});
+    case "password.changed":
+    case "email.changed":
+    case "browser.new":
+    case "factor.added":
+    case "factor.removed":
+    case "recovery_code.used":
+    case "offline.allowed":
+      return at(paths.notMe, { user_id: id, notice_id: codeId, code });
     case "domain.claimed":
     case "recovery.link":
     case "owners.ending":
-    case "email.changed":
       return paths.begin;
     case "otp":
     case "phone.verification":

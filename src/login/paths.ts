@@ -37,6 +37,8 @@ export const paths = {
   resetPassword: "/ui/login/password/reset",
   /** Where the link leads that `idsvc recover` prints. */
   recover: "/ui/login/recover",
+  /** Where the links of notices lead: it was not me. */
+  notMe: "/ui/login/notme",
   changePassword: "/ui/login/password/change",
   /** Where people change their password of themselves. */
   accountPassword: "/ui/account/security/password",

@@ -85,9 +85,10 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
       logoUrl: logo === undefined ? undefined : `${issuer}${logo.path}`,
     };
     if (due === "test") return writeEmail({ t, language, look }, due, { loginName: "" });
-    const { domain, account, endsAt, user } = due;
+    const { domain, account, endsAt, browser, app, user } = due;
     const link = await linkOf(due, issuer);
-    const values = { loginName: user.loginName, code, link, domain, account, endsAt };
+    const about = { domain, account, endsAt, browser, app };
+    const values = { loginName: user.loginName, code, link, ...about };
     return writeEmail({ t, language, look }, topic, values);
   }
 

@@ -19,6 +19,7 @@ import { logoutPage } from "../../src/login/pages/logout.ts";
 import { mfaPage } from "../../src/login/pages/mfa.ts";
 import { passkeyPage } from "../../src/login/pages/passkey.ts";
 import { emailLinkElsewherePage, emailLoginPage } from "../../src/login/pages/email-login.ts";
+import { notMePage } from "../../src/login/pages/not-me.ts";
 import { passwordPage } from "../../src/login/pages/password.ts";
 import { providerAccountPage } from "../../src/login/pages/provider-account.ts";
 import { providerGoPage } from "../../src/login/pages/provider-go.ts";
@@ -122,6 +123,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
         ...{ account, isSent: true, allowsPassword: true },
       }),
     ],
+    ["not-me", notMePage(page(), { userId: "1", noticeId: "2", code: "3" })],
     ["email-link-elsewhere", emailLinkElsewherePage(page(), say("123456"))],
     [
       "password-wrong",

@@ -8,17 +8,20 @@ import { acceptanceReader, projectGrantReader } from "../grant/index.ts";
 import { membershipReader } from "../membership/index.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
-import { requireUser } from "../user/index.ts";
+import { requireUser, tellNews } from "../user/index.ts";
 import { consent, consentId } from "./consent.ts";
 import { type ConsentedAccess, consentEvents } from "./events.ts";
 import { consents } from "./projection.ts";
 import { asksForOwnApi, projectsIn } from "./scopes.ts";
 
+/** What lets an app come back while nobody is there. */
+const offline = "offline_access";
+
 type User = { id: string; organizationId: string };
 /** What of an app decides what people can give it. */
 export type AskingApp = Pick<
   FoundApp,
-  "clientId" | "projectId" | "organizationId" | "isOwnerMade" | "isLegacy"
+  "clientId" | "name" | "projectId" | "organizationId" | "isOwnerMade" | "isLegacy"
 > & {
   apiAccess:
     | (Readonly<Omit<ApiAccess, Reach>> & { readonly [K in Reach]: readonly string[] })
@@ -62,7 +65,11 @@ export type Consents = {
   ): Promise<void>;
 };
 
-export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Consents {
+export function createConsents({
+  db,
+  events,
+  newId,
+}: Pick<Deps, "db" | "events" | "newId">): Consents {
   const t = db.table(consents);
   const grants = projectGrantReader(db);
   const isAccepted = acceptanceReader(db, membershipReader(db));
@@ -172,6 +179,11 @@ export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Con
         // Who is gone by now leaves no consent behind.
         await requireUser(tx, user.id);
         const loaded = await tx.load(consent, consentId(user.id, clientId));
+        const isNews = !(loaded.state?.scope ?? []).includes(offline) && scope.includes(offline);
+        if (isNews) {
+          const about = { news: "offline.allowed", app: app.name } as const;
+          tellNews(tx, newId, { instanceId, userId: user.id }, about);
+        }
         const given = {
           ...{ userId: user.id, clientId, scope: [...scope] },
           ...(access === undefined ? {} : { access }),

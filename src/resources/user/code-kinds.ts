@@ -42,6 +42,13 @@ export const recoveryLink: CodeKind = {
   length: 32,
   alphabet: letters,
 };
+/** Answers one notice with "it was not me": nobody types it. */
+export const denial = (noticeId: string): CodeKind => ({
+  name: `denial.${noticeId}`,
+  lifeMs: 72 * 60 * minute,
+  length: 32,
+  alphabet: letters,
+});
 export const passkeyRegistration: CodeKind = {
   name: "passwordless.registration",
   lifeMs: 60 * minute,

@@ -4,6 +4,7 @@ import { alreadyExists } from "../../errors.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Module } from "../../projection/module.ts";
 import { credentialUses } from "../object/credential-uses.ts";
+import { accountNews } from "./account-news.ts";
 import { credentialClaim, idpLinkClaim } from "./authenticator/events.ts";
 import { authenticatorProjection } from "./authenticator/projection.ts";
 import { attemptCounts } from "./check/attempts.ts";
@@ -88,11 +89,12 @@ export { userMetadata } from "./metadata-projection.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";
 export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
-export { type Notice, noticeJob, tellNews } from "./notice.ts";
+export { deniable, type Notice, noticeJob, tellNews } from "./notice.ts";
 export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.ts";
 export { type Newcomers, createNewcomers } from "./newcomers.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
+export { createDenials } from "./denial.ts";
 export { requireMachine } from "./person.ts";
 export { addRecoveryLink, recoveryLinks } from "./recovery-link.ts";
 export { registrationReader } from "./registration.ts";
@@ -171,7 +173,7 @@ export const userModule: Module = {
     ...(await recoveryLinkConcerns(parts)),
   ],
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
-  reactions: (parts) => [domainsAreClaimed(parts)],
+  reactions: (parts) => [domainsAreClaimed(parts), accountNews(parts)],
   contents: removeContentsOfUsers,
   sweeps: (deps) =>
     [oneTimeCodes, knownBrowsers, webAuthNChallenges, credentialUses, messageBudgets].map((rows) =>

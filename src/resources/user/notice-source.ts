@@ -17,12 +17,13 @@ import {
 } from "./code-kinds.ts";
 import { createCodes } from "./codes.ts";
 import { addressOf } from "./contact.ts";
+import { createDenials, type Told } from "./denial.ts";
 import { linkHosts } from "./link-hosts.ts";
-import { accountOfAddress, userNamesReader } from "./login-name.ts";
+import { accountOfAddress, type UserNamesReader, userNamesReader } from "./login-name.ts";
 import { noticeEvents, userNotices } from "./notice-events.ts";
-import type { Newcomer, News, Notice } from "./notice.ts";
+import { deniable, type Newcomer, type News, type Notice } from "./notice.ts";
 import { displayNameOf } from "./user-data.ts";
-import { type User, user } from "./user.ts";
+import { requireUser, type User, user } from "./user.ts";
 
 /** What a message is about: its texts are found by this. */
 export type NoticeTopic =
@@ -56,6 +57,9 @@ export type DueNotice = Pick<Notice, "channel" | "urlTemplate" | "sessionId"> & 
   account?: string;
   /** When it ends what the news are about. */
   endsAt?: Date;
+  /** The browser, or the app, that the news are about. */
+  browser?: string | undefined;
+  app?: string | undefined;
 };
 
 export type NoticeSource = {
@@ -139,10 +143,29 @@ function codedOf({ code: name }: { code: string }): Coded | undefined {
   return found && { ...found, kind: { ...found.kind, name } };
 }
 
+/** Whom a message is written to, and how they are called. */
+async function describe(
+  names: UserNamesReader,
+  instanceId: string,
+  id: string,
+  state: User,
+): Promise<DueNotice["user"]> {
+  const { organizationId, data } = state;
+  const language = data["preferred_language"];
+  return {
+    id,
+    organizationId,
+    loginName: (await names.of(instanceId, id))?.loginName ?? state.username,
+    displayName: displayNameOf(data) || state.username,
+    preferredLanguage: typeof language === "string" ? language : undefined,
+  };
+}
+
 /** Notices as they are when their time has come. */
 export function noticeSource(deps: Deps): NoticeSource {
   const { db, events, organizations, secrets, newId, now } = deps;
   const codes = createCodes({ db, secrets, newId, isLinkHost: linkHosts(db) });
+  const denials = createDenials({ db, events, secrets, newId });
   const names = userNamesReader(db);
   const accountOf = accountOfAddress(db);
 
@@ -150,18 +173,6 @@ export function noticeSource(deps: Deps): NoticeSource {
   const by = ({ instanceId, id, signal }: RunningJob<Notice>): WriteContext => ({
     ...{ instanceId, signal, editorId: "", service: "notices", clientId: "", requestId: id },
   });
-
-  async function describe(instanceId: string, id: string, state: User): Promise<DueNotice["user"]> {
-    const { organizationId, data } = state;
-    const language = data["preferred_language"];
-    return {
-      id,
-      organizationId,
-      loginName: (await names.of(instanceId, id))?.loginName ?? state.username,
-      displayName: displayNameOf(data) || state.username,
-      preferredLanguage: typeof language === "string" ? language : undefined,
-    };
-  }
 
   /** The code that is sent now; nothing where it was spent, or asked for anew. */
   async function renewed(
@@ -177,6 +188,22 @@ export function noticeSource(deps: Deps): NoticeSource {
     });
   }
 
+  /** The same, with the code of its link where there may be reason to deny what it tells. */
+  async function withDenial(
+    job: RunningJob<Notice>,
+    due: DueNotice,
+    told: Told,
+  ): Promise<DueNotice> {
+    if (!deniable.has(due.topic)) return due;
+    const { instanceId, id, payload } = job;
+    const code = await events.transact(by(job), async (tx) => {
+      await job.fence(tx);
+      await requireUser(tx, payload.userId);
+      return denials.add(tx, { instanceId, userId: payload.userId }, { id, told });
+    });
+    return { ...due, code, codeId: id };
+  }
+
   /** Whoever has an account with the address is told so; then nobody ever knows the code. */
   async function ofNewcomer(
     job: RunningJob<Notice>,
@@ -188,7 +215,7 @@ export function noticeSource(deps: Deps): NoticeSource {
     const account = await accountOf(instanceId, address, organizationId);
     const { state } = account ? await events.load(user, instanceId, account) : {};
     if (account !== undefined && state !== undefined) {
-      const recipient = await describe(instanceId, account, state);
+      const recipient = await describe(names, instanceId, account, state);
       const own = state.email?.address ?? address;
       return { channel: "email", topic: "registered", address: own, user: recipient };
     }
@@ -214,11 +241,13 @@ export function noticeSource(deps: Deps): NoticeSource {
       }
       const notice = {
         ...{ channel, urlTemplate, sessionId },
-        user: await describe(instanceId, userId, state),
+        user: await describe(names, instanceId, userId, state),
       };
       if ("news" in about) {
         const { former } = about;
-        if (former !== undefined) return { ...notice, topic: about.news, address: former };
+        if (former !== undefined) {
+          return withDenial(job, { ...notice, topic: about.news, address: former }, "former");
+        }
         const { email } = state;
         // What happens to an account is for nobody who has not proven that they read its mail.
         if (email?.isVerified !== true) return undefined;
@@ -233,7 +262,9 @@ export function noticeSource(deps: Deps): NoticeSource {
           // Who could not be told until then learns nothing by it.
           return new Date(endsAt) > now() ? { ...news, endsAt: new Date(endsAt) } : undefined;
         }
-        if (about.news !== "domain.claimed") return news;
+        const { browser, app } = about;
+        if (about.news !== "domain.claimed")
+          return withDenial(job, { ...news, browser, app }, "owner");
         return state.claim === undefined ? undefined : { ...news, domain: state.claim.domain };
       }
       const { subject } = about;
