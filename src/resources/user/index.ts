@@ -116,6 +116,7 @@ export {
 } from "./user.ts";
 export { reachOf, requireVouching } from "./vouch.ts";
 export type { UserVerification } from "./web-authn/challenges.ts";
+export { type KnownPasskeys, knownPasskeys } from "./web-authn/known-passkeys.ts";
 export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
 /** Users: people and machines that log in. */
