@@ -47,6 +47,8 @@ export function proveAnew(
 ): Promise<LoginAnswer> {
   const since = parts.now().getTime();
   const how =
-    needed === "provider" ? { freshSince: since } : { stepUp: { strength: needed, since } };
+    needed === "provider" || needed === "email"
+      ? { freshSince: since }
+      : { stepUp: { strength: needed, since } };
   return through(parts, context, path, { sessionId: session.id, ...how }, "STEP_UP_DONE");
 }

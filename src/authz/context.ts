@@ -45,7 +45,7 @@ export type Unfinished = {
 };
 
 /** How strong an authentication is: a passkey that verified its user or a recovery code, a second factor, and so on. */
-export type Strength = "passkey" | "mfa" | "password" | "provider";
+export type Strength = "passkey" | "mfa" | "password" | "provider" | "email";
 
 /** Who calls: a user of the instance, or a system caller of the configuration. */
 export type Caller =

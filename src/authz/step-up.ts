@@ -4,7 +4,7 @@ import type { Strength } from "./context.ts";
 export type { Strength };
 
 /** From the strongest to the weakest; a recovery code counts as the strongest (L2). */
-export const strengths: readonly Strength[] = ["passkey", "mfa", "password", "provider"];
+export const strengths: readonly Strength[] = ["passkey", "mfa", "password", "provider", "email"];
 
 /** What an authentication of a strength is called in `acr_values` and in the claim `acr`. */
 export const acrOf = (strength: Strength): string => `urn:idsvc:acr:${strength}`;

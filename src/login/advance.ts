@@ -16,7 +16,7 @@ import {
   type Progress as ProgressOf,
   type TrustedBrowsers,
 } from "../resources/session/index.ts";
-import type { Factor } from "./pages/mfa.ts";
+import { type Factor, isBesideMailbox } from "./pages/mfa.ts";
 import { nextStep, type Step } from "./steps.ts";
 import { spareIfTrusted } from "./trust.ts";
 import { writing } from "./writing.ts";
@@ -56,6 +56,7 @@ type Parts = LoginPorts & {
 const pathOf: Readonly<Record<Exclude<Step, "done">, string>> = {
   loginName: paths.loginName,
   password: paths.password,
+  emailLogin: paths.emailLogin,
   accounts: paths.accounts,
   register: paths.register,
   mfa: paths.mfa,
@@ -125,16 +126,23 @@ export function createAdvance(parts: Parts): Advance {
     stepOf: async (context) => (await stepWith(context, await sessionOf(context))).step,
     next,
     async deny(context, session) {
-      await keep(context, session);
+      await keep(parts, context, session);
       const { id } = await context.save({ ...context.flow.data, outcome: "denied" });
       return leave(context.go(""), callbackOf(id));
     },
   };
 }
 
-/** The session counts for the browser from now on, under a new cookie. */
-const keep = ({ agent, renew }: PageContext, { id }: LoginSession) =>
-  renew([...agent.sessionIds.filter((other) => other !== id), id]);
+/** The session counts for the browser from now on, under a new cookie, and the browser is known to its user. */
+async function keep(
+  { knownBrowsers }: Pick<Parts, "knownBrowsers">,
+  context: PageContext,
+  { id, user }: LoginSession,
+): Promise<void> {
+  await context.renew([...context.agent.sessionIds.filter((other) => other !== id), id]);
+  const by = { ...writing(context, user.id), browser: context.agent.id };
+  await knownBrowsers.remember(by, user.id);
+}
 
 async function progressFor(
   parts: Parts,
@@ -145,13 +153,15 @@ async function progressFor(
   const policy = await (session === undefined
     ? parts.policyOf({ instanceId: at.instanceId, organizationId: tenant.organizationId })
     : parts.demandOf(at.instanceId, session.user));
+  const factors =
+    session === undefined
+      ? []
+      : await parts.users.factors(at.instanceId, session.user.id, policy.secondFactors);
   return {
     policy,
     proofs: session?.proofs,
-    factors:
-      session === undefined
-        ? []
-        : await parts.users.factors(at.instanceId, session.user.id, policy.secondFactors),
+    factors,
+    hasFactorBesideMailbox: factors.some(isBesideMailbox),
     freshSince: flow.data.freshSince,
     now: parts.now(),
   };
@@ -194,9 +204,7 @@ async function finish(
   const { flow } = context;
   await parts.functions.authenticated(context.at, session.user);
   await parts.linkAccount(context, session);
-  await keep(context, session);
-  const by = { ...writing(context, session.user.id), browser: context.agent.id };
-  await parts.knownBrowsers.remember(by, session.user.id);
+  await keep(parts, context, session);
   const { request, device } = flow.data;
   await context.persisted();
   const saved = await context.save({ ...context.flow.data, outcome: "done" });

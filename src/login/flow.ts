@@ -19,6 +19,8 @@ export type FlowData = {
   forgotten?: string;
   /** Who was found by it, if anybody was. */
   userId?: string;
+  /** A code in the place of the password was asked for, whether or not there was anybody to send it to. */
+  isEmailSent?: boolean;
   /** The session in which the user authenticates. */
   sessionId?: string;
   /** Proofs count from then on (milliseconds since the epoch): the login is asked for although there is a session. */

@@ -19,11 +19,13 @@ import { accountsRoute } from "./routes/accounts.ts";
 import { beginRoute } from "./routes/begin.ts";
 import { changePasswordRoute } from "./routes/change-password.ts";
 import { deviceRoutes } from "./routes/device.ts";
+import { emailLoginRoutes } from "./routes/email-login.ts";
 import { endRoutes } from "./routes/ends.ts";
 import { fromMailRoutes } from "./routes/from-mail.ts";
 import { loginNameRoute } from "./routes/login-name.ts";
 import { callbackEndpoints } from "./routes/callback.ts";
 import { passkeyRoute } from "./routes/passkey.ts";
+import { notMeRoute } from "./routes/not-me.ts";
 import { providerRoutes } from "./routes/provider.ts";
 import { providerAccountRoutes } from "./routes/provider-account.ts";
 import { passwordResetRoutes } from "./routes/password-reset.ts";
@@ -76,11 +78,20 @@ export function createLogin(
   const trustedBrowsers = createTrustedBrowsers(ports);
   const advance = createAdvance({ ...base, linkAccount, knownBrowsers, trustedBrowsers });
   const mayTell = createMessagePace(ports);
-  const parts: RouteParts = { ...base, browsers, checks, advance, mayTell, trustedBrowsers };
+  const parts: RouteParts = {
+    ...base,
+    browsers,
+    checks,
+    advance,
+    mayTell,
+    knownBrowsers,
+    trustedBrowsers,
+  };
   const routes: Route[] = [
     beginRoute(parts),
     loginNameRoute(parts),
     passwordRoute(parts),
+    ...emailLoginRoutes(parts),
     accountsRoute(parts),
     ...providerRoutes(parts),
     ...providerAccountRoutes(parts),
@@ -93,6 +104,7 @@ export function createLogin(
     ...passwordResetRoutes(parts),
     ...fromMailRoutes(parts),
     recoverRoute(parts),
+    notMeRoute(parts),
     changePasswordRoute(parts),
     ...deviceRoutes(parts),
     ...endRoutes(parts),

@@ -9,6 +9,7 @@ import type { FlowStore } from "./flow-store.ts";
 import { dueLevel } from "./level.ts";
 import { plainPage, wholeInstance } from "./errors.ts";
 import { pageHeaders } from "./headers.ts";
+import { isBesideMailbox } from "./pages/mfa.ts";
 import { type ErrorCode, errorPage } from "./pages/error.ts";
 import { formPostPage } from "./pages/form-post.ts";
 import { paths } from "./paths.ts";
@@ -122,10 +123,12 @@ const missingStep = async (
   const { user } = session;
   const policy = await parts.demandOf(instanceId, user);
   const proven = await parts.sessions.find(instanceId, session.id);
+  const factors = await parts.users.factors(instanceId, user.id, policy.secondFactors);
   const missing = missingProof({
     policy,
     proofs: proven?.proofs,
-    factors: await parts.users.factors(instanceId, user.id, policy.secondFactors),
+    factors,
+    hasFactorBesideMailbox: factors.some(isBesideMailbox),
     freshSince: undefined,
     now: parts.now(),
   });

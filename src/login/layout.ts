@@ -1,5 +1,5 @@
 import { assetPath } from "./assets.ts";
-import { paletteOf } from "../settings/branding/index.ts";
+import { paletteOf, shippedBranding } from "../settings/branding/index.ts";
 import { attributes, html, type Html, type Value } from "../html.ts";
 import { isLanguage, languages } from "../texts/languages.ts";
 import { inFlow, isOwnPath, type Page } from "./page.ts";
@@ -32,7 +32,7 @@ export function layout(page: Page, shape: Shape, content: Value): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 <title>${shape.title} · ${branding.productName}</title>
-<link rel="icon" type="image/svg+xml" href="${assetPath("icon.svg")}">
+<link rel="icon" type="image/svg+xml" href="${tabIcon(page)}">
 ${(["login.css", ...(shape.styles ?? [])] as const).map(
   (name) => html`<link rel="stylesheet" href="${assetPath(name)}">
 `,
@@ -55,6 +55,16 @@ ${page.cancel !== undefined && html`<p class="aside"><a class="link" href="${pag
 </body>
 </html>
 `.toString();
+}
+
+/** The shipped sign; of a product that is called otherwise the first letter of its name, in its colours. */
+function tabIcon({ branding }: Page): string {
+  const { productName } = branding;
+  if (productName === shippedBranding.productName) return assetPath("icon.svg");
+  const [letter = ""] = productName;
+  const { brand: ground, onBrand } = paletteOf(branding, "light");
+  const picture = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="9" fill="${ground}"/><text x="16" y="22.5" text-anchor="middle" font-family="system-ui,sans-serif" font-size="19" font-weight="600" fill="${onBrand}">${letter.toUpperCase()}</text></svg>`;
+  return `data:image/svg+xml,${encodeURIComponent(picture.toString())}`;
 }
 
 function brand({ branding }: Page): Html {

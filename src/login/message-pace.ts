@@ -10,21 +10,23 @@ const longestPauseMs = 60 * 60_000;
 const forgottenAfterMs = 24 * 60 * 60_000;
 
 /** What somebody who has not proven who they are may have sent to a user. */
-export type PacedMessage = "password.reset" | "email.verification" | "registration";
+export type PacedMessage = "password.reset" | "email.verification" | "email.login" | "registration";
 
 /**
  * Whether such a message may be sent to the user now. The first one may at once, the next a minute later, each further one
  * after twice as long, an hour at most, so that nobody fills a stranger's mailbox; a day without any begins anew. Of those
- * who ask at the same time, on whatever replica, one may.
+ * who ask at the same time, on whatever replica, one may. A browser by which the user has logged in before has a pace of its own,
+ * so that no stranger takes it up (L8).
  */
 export type MessagePace = (
-  user: { instanceId: string; userId: string },
+  user: { instanceId: string; userId: string; browserId?: string | undefined },
   message: PacedMessage,
 ) => Promise<boolean>;
 
 export function createMessagePace({ db, now }: Pick<Deps, "db" | "now">): MessagePace {
   const t = db.table(messagePaces);
-  return async ({ instanceId, userId }, message) => {
+  return async ({ instanceId, userId, browserId }, paced) => {
+    const message = browserId === undefined ? paced : `${paced} ${browserId}`;
     const key = { instanceId, userId, message };
     const [row] = await db.read
       .select()

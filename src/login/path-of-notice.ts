@@ -7,6 +7,7 @@ export function pathOfNotice({
   user,
   code = "",
   codeId = "",
+  sessionId = "",
 }: DueNotice): string | undefined {
   const { id, loginName } = user;
   switch (topic) {
@@ -15,15 +16,23 @@ export function pathOfNotice({
       return at(paths.resetPassword, { login_name: loginName, code });
     case "email.verification":
       return at(paths.confirmEmail, { user_id: id, code });
+    case "email.login":
+      return at(paths.emailLink, { login: sessionId, code });
     case "passkey.registration":
       return passkeyPage({ userId: id, codeId, code });
     case "registered":
-    case "password.changed":
       return at(paths.forgotPassword, {});
+    case "password.changed":
+    case "email.changed":
+    case "browser.new":
+    case "factor.added":
+    case "factor.removed":
+    case "recovery_code.used":
+    case "offline.allowed":
+      return at(paths.notMe, { user_id: id, notice_id: codeId, code });
     case "domain.claimed":
     case "recovery.link":
     case "owners.ending":
-    case "email.changed":
       return paths.begin;
     case "otp":
     case "phone.verification":

@@ -4,6 +4,9 @@ export const paths = {
   begin: "/ui/login",
   loginName: "/ui/login/loginname",
   password: "/ui/login/password",
+  /** A code by mail in the place of the password, and where the link of that mail leads. */
+  emailLogin: "/ui/login/email",
+  emailLink: "/ui/login/email/link",
   accounts: "/ui/login/accounts",
   /** `idp` names the provider, that of a button or of a link. */
   provider: "/ui/login/idp",
@@ -34,6 +37,8 @@ export const paths = {
   resetPassword: "/ui/login/password/reset",
   /** Where the link leads that `idsvc recover` prints. */
   recover: "/ui/login/recover",
+  /** Where the links of notices lead: it was not me. */
+  notMe: "/ui/login/notme",
   changePassword: "/ui/login/password/change",
   /** Where people change their password of themselves. */
   accountPassword: "/ui/account/security/password",

@@ -2,7 +2,7 @@ import { DomainError } from "../errors.ts";
 import type { Browsers } from "../oidc/core/ports.ts";
 import type { IdpLogins } from "../resources/idpintent/index.ts";
 import type { TrustedBrowsers } from "../resources/session/index.ts";
-import type { UserChecks } from "../resources/user/index.ts";
+import type { KnownBrowsers, UserChecks } from "../resources/user/index.ts";
 import type { Advance } from "./advance.ts";
 import type { Agents } from "./agents.ts";
 import type { FlowStore } from "./flow-store.ts";
@@ -28,6 +28,7 @@ export type RouteParts = LoginPorts & {
   mayTell: MessagePace;
   browsers: Browsers;
   checks: UserChecks;
+  knownBrowsers: Pick<KnownBrowsers, "find">;
   trustedBrowsers: Pick<TrustedBrowsers, "trust">;
 };
 

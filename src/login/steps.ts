@@ -7,6 +7,7 @@ import type { FlowData } from "./flow.ts";
 export type Step =
   | "loginName"
   | "password"
+  | "emailLogin"
   | "accounts"
   | "register"
   | "mfa"
@@ -42,7 +43,8 @@ export function nextStep(
   if (facts.due === "passkey") return "mfa";
   switch (missingProof(progress)) {
     case "firstFactor":
-      return loginName === undefined && sessionId === undefined ? "loginName" : "password";
+      if (loginName === undefined && sessionId === undefined) return "loginName";
+      return isByMailOnly(progress.policy) ? "emailLogin" : "password";
     case "secondFactor":
       return "mfa";
     case "setup":
@@ -57,3 +59,6 @@ export function nextStep(
   if (flow.mustVerifyEmail === true || facts.isEmailDue) return "verifyEmail";
   return facts.isConsentDue && flow.hasConsented !== true ? "consent" : "done";
 }
+
+const isByMailOnly = ({ allowUsernamePassword, firstFactors }: Progress["policy"]): boolean =>
+  !allowUsernamePassword && firstFactors.includes("email");

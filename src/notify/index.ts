@@ -144,9 +144,10 @@ function messageWriter(deps: Deps, ports: NoticePorts) {
       logoUrl: logo === undefined ? undefined : `${issuer}${logo.path}`,
     };
     if (due === "test") return writeEmail({ t, language, look }, due, { loginName: "" });
-    const { domain, account, endsAt, user } = due;
+    const { domain, account, endsAt, browser, app, user } = due;
     const link = await linkOf(ports, due, issuer);
-    const values = { loginName: user.loginName, code, link, domain, account, endsAt };
+    const about = { domain, account, endsAt, browser, app };
+    const values = { loginName: user.loginName, code, link, ...about };
     return writeEmail({ t, language, look }, topic, values);
   };
 }

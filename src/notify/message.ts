@@ -1,6 +1,7 @@
 import { html } from "../html.ts";
-import type { NoticeTopic } from "../resources/user/index.ts";
+import { deniable, type NoticeTopic } from "../resources/user/index.ts";
 import type { Language } from "../texts/languages.ts";
+import { readsAsLink } from "../texts/links.ts";
 import { isTextKey, type TextKey, type Translate } from "../texts/texts.ts";
 import type { Message } from "./provider.ts";
 
@@ -20,11 +21,14 @@ export type MessageValues = {
   domain?: string | undefined;
   account?: string | undefined;
   endsAt?: Date | undefined;
+  browser?: string | undefined;
+  app?: string | undefined;
 };
 
 const keys: Record<NoticeTopic | "test", string> = {
   initialization: "invitation",
   "email.verification": "verifyEmail",
+  "email.login": "emailLogin",
   "phone.verification": "verifyPhone",
   "password.reset": "passwordReset",
   "passkey.registration": "passkey",
@@ -37,6 +41,11 @@ const keys: Record<NoticeTopic | "test", string> = {
   "owners.ending": "ownersEnding",
   "email.changed": "emailChanged",
   "phone.changed": "phoneChanged",
+  "browser.new": "newBrowser",
+  "factor.added": "factorAdded",
+  "factor.removed": "factorRemoved",
+  "recovery_code.used": "recoveryCodeUsed",
+  "offline.allowed": "offlineAllowed",
   test: "test",
 };
 
@@ -47,28 +56,32 @@ const keyOf = (topic: NoticeTopic | "test", part: "subject" | "text" | "sms"): T
 };
 
 // A code that is also in the link is of no use apart from it where there is no page that waits for it.
-const withoutCode: ReadonlySet<string> = new Set(["initialization", "passkey.registration"]);
+const withoutCode: ReadonlySet<string> = new Set([
+  ...["initialization", "passkey.registration"],
+  ...deniable,
+]);
 
 // Nobody asked for these: to do nothing would be the wrong advice.
 const unasked: ReadonlySet<string> = new Set([
-  "password.changed",
-  "domain.claimed",
-  "recovery.link",
-  "owners.ending",
-  "email.changed",
-  "test",
+  ...["domain.claimed", "recovery.link", "owners.ending", "test"],
+  ...deniable,
 ]);
 
 /** An e-mail: what it is about, where to go, the code in a line of its own, and what to do about a stray one. */
 export function writeEmail(
   { t, language, look }: { t: Translate; language: Language; look: Look },
   topic: NoticeTopic | "test",
-  { loginName, code, link, domain = "", account = "", endsAt }: MessageValues,
+  values: MessageValues,
 ): Pick<Message, "subject" | "text" | "html"> {
+  const { loginName, code, link, domain = "", account = "", endsAt, browser = "" } = values;
+  const app = harmless(values.app ?? "");
   const product = look.productName;
   const subject = t(keyOf(topic, "subject"), { product, account });
   const date = endsAt === undefined ? "" : written(endsAt, language);
-  const text = t(keyOf(topic, "text"), { loginName, product, domain, account, date });
+  const text = t(keyOf(topic, "text"), {
+    ...{ loginName, product, domain, account, date },
+    ...{ app, browser: browser || "?" },
+  });
   const shownCode = withoutCode.has(topic) ? undefined : code;
   const ignore = unasked.has(topic) ? undefined : t("message.ignore");
   const lines = [text, link, shownCode && t("message.code", { code: shownCode }), ignore];
@@ -90,6 +103,10 @@ ${ignore !== undefined && html`<p style="margin:24px 0 0;font-size:14px;line-hei
 `;
   return { subject, text: lines.filter(Boolean).join("\n\n"), html: page.toString() };
 }
+
+/** A name that a tenant has chosen, with nothing in it that mail programs would make a link of (J9). */
+const harmless = (name: string): string =>
+  readsAsLink(name) ? name.replaceAll(/[^\p{L}\p{N}]+/gu, " ") : name;
 
 /** A time as the language writes it; nobody knows the time zone of who reads it. */
 const written = (date: Date, language: Language): string =>

@@ -16,10 +16,11 @@ export const isMessageKey = (key: string): boolean => key.startsWith("message.")
  */
 export function holdsLink(parts: readonly Part[]): boolean {
   const variants = variantsOf(parts);
-  return variants === undefined || variants.some(isLink);
+  return variants === undefined || variants.some(readsAsLink);
 }
 
-function isLink(variant: string): boolean {
+/** Whether mail programs may make a link of a text. */
+export function readsAsLink(variant: string): boolean {
   const text = variant.normalize("NFKC").replaceAll(/\p{Cf}/gu, "");
   if (/\/\/|\bwww\./iu.test(text)) return true;
   if (/\b(?:https?|ftp|mailto|tel|javascript|data):/iu.test(text)) return true;

@@ -157,6 +157,58 @@ describe("a passkey of the account, in a browser", () => {
     assert.equal((await userOf(alice.id)).authenticators.web_auth_n.length, 0);
   });
 
+  it("is told to the browser as one that counts until it is removed, and never as unknown", async () => {
+    const { peer } = journeys;
+    const alice = await addPersonNamed(peer);
+    await using journey = await journeyAtAccount(journeys, alice.loginName);
+    const { page } = journey;
+    await page.addInitScript(() => {
+      const told: [string, object][] = [];
+      Object.assign(globalThis, { told });
+      for (const name of [
+        "signalAllAcceptedCredentials",
+        "signalCurrentUserDetails",
+        "signalUnknownCredential",
+      ]) {
+        const note = async (options: object) => void told.push([name, options]);
+        Object.assign(PublicKeyCredential, { [name]: note });
+      }
+    });
+    const told = async () => {
+      await page.waitForFunction(() => Reflect.get(globalThis, "told").length === 2);
+      return page.evaluate((): [string, Record<string, unknown>][] =>
+        Reflect.get(globalThis, "told"),
+      );
+    };
+    await addAuthenticator(journey);
+    await page.goto(`${peer.issuer}/ui/account/security/passkeys`);
+    const [none, named] = await told();
+    assert.equal(none?.[0], "signalAllAcceptedCredentials");
+    assert.deepEqual(none?.[1]["allAcceptedCredentialIds"], []);
+    assert.equal(named?.[0], "signalCurrentUserDetails");
+    assert.equal(named?.[1]["displayName"], "Ada Lovelace");
+    await journey.submit({ name: "My laptop" });
+    await journey.at("/ui/account/security/passkeys/new");
+    const { user } = JSON.parse(
+      (await page.locator("form[data-passkey]").getAttribute("data-options")) ?? "{}",
+    );
+    await journey.submit();
+    await journey.at("/ui/account/security/passkeys");
+    const [[, one] = ["", {}]] = await told();
+    assert.equal(one["userId"], user.id);
+    assert.equal(one["rpId"], "localhost");
+    assert.equal(Object(one["allAcceptedCredentialIds"]).length, 1);
+    await page.getByRole("button", { name: /Remove/ }).click();
+    await journey.at("/ui/login/mfa");
+    await page.getByText("Passkey or security key").click();
+    await journey.at("/ui/login/passkey");
+    await journey.submit();
+    await journey.at("/ui/account/security/passkeys");
+    await page.getByRole("button", { name: /Remove/ }).click();
+    await page.waitForURL((url) => url.search.includes("REMOVED"));
+    assert.deepEqual((await told())[0]?.[1]["allAcceptedCredentialIds"], []);
+  });
+
   it("needs scripts: without them the page says so", async () => {
     const { peer } = journeys;
     const alice = await addPersonNamed(peer);

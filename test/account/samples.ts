@@ -125,6 +125,10 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
         ...{ id: say(`k${index}`), name: say("My laptop"), maker: "iCloud Keychain" },
         ...{ since: at, lastUse: index === 0 ? undefined : at },
       })),
+      known: {
+        ...{ rpId: "localhost", userId: "dXNlcg", allAcceptedCredentialIds: [] },
+        ...{ name: say("anna@acme.example"), displayName: say("Anna Lindqvist") },
+      },
     }),
   ],
   ["account-passkey-new", newPasskeyPage(page(accountPaths.newPasskey), { options })],

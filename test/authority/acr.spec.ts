@@ -73,7 +73,7 @@ describe("what tokens tell of the strength of a log-in (J11)", () => {
     const { peer } = world;
     const discovery = await fetch(`${peer.issuer}${paths.discovery}`);
     const body: Body = await discovery.json();
-    const all = ["passkey", "mfa", "password", "provider"].map(acr);
+    const all = ["passkey", "mfa", "password", "provider", "email"].map(acr);
     assert.deepEqual(body.acr_values_supported, all);
     assert.ok(body.claims_supported.includes("acr"));
     const person = await addPersonNamed(peer);

@@ -81,6 +81,7 @@ const cases: Readonly<Record<string, Case>> = {
     looser: [["totp", "otp_sms"], ["otp_email"], ["totp", "u2f", "recovery_code"]],
     asStrict: [["u2f", "totp"], ["totp"], []],
   },
+  first_factors: { group: "login", demanded: [], looser: [["email"]], asStrict: [[]] },
   trusted_browser_lifetime: {
     // 0 stands for never, which is as strict as can be.
     ...{ group: "login", demanded: "7200s" },

@@ -52,12 +52,12 @@ describe("processes that serve together", () => {
   it("replace one that hangs", async () => {
     const [victim = 0] = childrenOf(service.child);
     process.kill(victim, "SIGSTOP");
-    const before = service.said("serving").length;
+    const serving = service.said("serving").length;
     await service.until(
       "it is noticed",
       () => service.said("a worker hangs and is killed").length === 1,
     );
-    await service.until("it is replaced", () => service.said("serving").length === before + 1);
+    await service.until("it is replaced", () => service.said("serving").length === serving + 1);
     assert.equal((await request(service, "/healthz")).status, 200);
   });
 });

@@ -86,3 +86,24 @@ describe("the buttons of providers", () => {
     assert.equal(new Set(marks.map(([, mark]) => mark)).size, 2);
   });
 });
+
+describe("the icon of a tab", () => {
+  const iconOf = (options: Parameters<typeof samples>[0]) =>
+    /<link rel="icon"[^>]* href="([^"]*)"/.exec(samples(options).get("password") ?? "")?.[1] ?? "";
+
+  it("is the first letter of the product, in its colours", () => {
+    const own = iconOf({ branding: { productName: "étoile", primaryColor: "#1d4ed8" } });
+    const picture = decodeURIComponent(own.replace("data:image/svg+xml,", ""));
+    assert.match(picture, /<rect [^>]*fill="#1d4ed8"\/>/);
+    assert.match(picture, />É<\/text>/);
+  });
+
+  it("holds nothing of the name but that letter, as text", () => {
+    const own = iconOf({ branding: { productName: "<script>" } });
+    assert.match(decodeURIComponent(own), />&lt;<\/text>/);
+  });
+
+  it("is the shipped one where the product has no name of its own", () => {
+    assert.match(iconOf({ branding: { productName: "idsvc" } }), /assets\/icon\.\w+\.svg$/);
+  });
+});

@@ -18,6 +18,8 @@ import { loginNamePage } from "../../src/login/pages/login-name.ts";
 import { logoutPage } from "../../src/login/pages/logout.ts";
 import { mfaPage } from "../../src/login/pages/mfa.ts";
 import { passkeyPage } from "../../src/login/pages/passkey.ts";
+import { emailLinkElsewherePage, emailLoginPage } from "../../src/login/pages/email-login.ts";
+import { notMePage } from "../../src/login/pages/not-me.ts";
 import { passwordPage } from "../../src/login/pages/password.ts";
 import { providerAccountPage } from "../../src/login/pages/provider-account.ts";
 import { providerGoPage } from "../../src/login/pages/provider-go.ts";
@@ -112,10 +114,22 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
         loginName: account.loginName,
       }),
     ],
-    ["password", passwordPage(page(), { account, allowsReset: true })],
+    ["password", passwordPage(page(), { account, allowsReset: true, allowsEmail: false })],
+    ["password-or-email", passwordPage(page(), { account, allowsReset: true, allowsEmail: true })],
+    ["email-login", emailLoginPage(page(), { account, isSent: false, allowsPassword: true })],
+    [
+      "email-login-sent",
+      emailLoginPage(wrong({ code: "CODE_INVALID", field: "code" }), {
+        ...{ account, isSent: true, allowsPassword: true },
+      }),
+    ],
+    ["not-me", notMePage(page(), { userId: "1", noticeId: "2", code: "3" })],
+    ["email-link-elsewhere", emailLinkElsewherePage(page(), say("123456"))],
     [
       "password-wrong",
-      passwordPage(wrong({ code: "INVALID_CREDENTIALS" }), { account, allowsReset: true }),
+      passwordPage(wrong({ code: "INVALID_CREDENTIALS" }), {
+        ...{ account, allowsReset: true, allowsEmail: false },
+      }),
     ],
     [
       "accounts",

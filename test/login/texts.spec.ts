@@ -67,6 +67,7 @@ describe("the texts of a language", () => {
         "account",
         "address",
         "app",
+        "browser",
         "code",
         "date",
         "domain",

@@ -14,6 +14,7 @@ import { systemCaller } from "../support/system-caller.ts";
 import { folder, type FrozenStream, frozenStreams, masterKey } from "./frozen-log.ts";
 import { fingerprint, replay } from "./frozen-replay.ts";
 import { rareChecks } from "./rare-checks.ts";
+import { rareEmailLogins } from "./rare-email-logins.ts";
 import { rareEvents } from "./rare-events.ts";
 import { rareLogins } from "./rare-logins.ts";
 import { rareNotices } from "./rare-notices.ts";
@@ -76,6 +77,9 @@ if (missing.size > 0) {
   });
   await rareLogins(told.deps(), world, (path) =>
     peer.rest("DELETE", `/resources/v3alpha${path}`, undefined, { token: app.token }),
+  );
+  await rareEmailLogins(app, world, (path, body) =>
+    peer.rest("PATCH", path, body, { token: app.token }),
   );
   await rareNotices(app, world);
   const impersonation = { enable_impersonation: { set: true } };

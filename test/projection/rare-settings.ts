@@ -33,6 +33,7 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
       ...{ max_password_attempts: "5", default_redirect_uri: "https://app.example.com/" },
       second_factors: { value: ["totp"] },
       trusted_browser_lifetime: "3600s",
+      first_factors: { value: ["email"] },
     },
   ],
   [

@@ -1,4 +1,4 @@
-import { html } from "../../html.ts";
+import { attributes, html } from "../../html.ts";
 import { field } from "../../login/parts/field.ts";
 import { form, submit } from "../../login/parts/form.ts";
 import { icon } from "../../login/parts/icon.ts";
@@ -8,6 +8,7 @@ import type { AccountPage } from "../own.ts";
 import { list, none, press, section } from "../parts/list.ts";
 import { when } from "../parts/when.ts";
 import { accountPaths } from "../paths.ts";
+import type { KnownPasskeys } from "../../resources/user/index.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 export type PasskeysView = {
@@ -19,10 +20,12 @@ export type PasskeysView = {
     since: Timestamp | undefined;
     lastUse: Timestamp | undefined;
   }[];
+  /** What the browser is told, so that it offers no passkey that counts no more, and each by the name of now. */
+  known: KnownPasskeys;
 };
 
 /** Passkeys and security keys. Sends `remove` with the id of one, or `name` to add one. */
-export function passkeysPage(page: AccountPage, { passkeys }: PasskeysView): string {
+export function passkeysPage(page: AccountPage, { passkeys, known }: PasskeysView): string {
   const { t } = page;
   const items = passkeys.map(({ id, name, maker, since, lastUse }) => ({
     icon: "key" as const,
@@ -47,6 +50,7 @@ export function passkeysPage(page: AccountPage, { passkeys }: PasskeysView): str
     {
       title: t("account.passkeys"),
       lead: t("account.passkeysText"),
+      scripts: ["passkey.js"],
       parent: accountPaths.security,
     },
     html`${items.length === 0 ? none(t("account.none")) : list(items)}
@@ -58,7 +62,8 @@ ${section(
     html`${field(page, { name: "name", label: "account.passkeyName", autocomplete: "off", maxLength: 100 })}
 ${submit(html`${icon("plus")}${t("account.newPasskey")}`)}`,
   ),
-)}`,
+)}
+<div ${attributes({ hidden: true, "data-passkeys-known": JSON.stringify(known) })}></div>`,
   );
 }
 

@@ -3,6 +3,7 @@ import { hostName } from "../../authz/host.ts";
 import { missingIn, type Route, valueOf } from "../../login/route.ts";
 import { credentialOf } from "../../login/routes/passkey.ts";
 import type { LoginAnswer } from "../../login/web.ts";
+import { knownPasskeys } from "../../resources/user/index.ts";
 import { type AccountParts, type Own, ownRoute } from "../own.ts";
 import { makerOf } from "../passkey-makers.ts";
 import { newPasskeyPage, passkeysPage } from "../pages/passkeys.ts";
@@ -14,6 +15,8 @@ const { method } = UserService;
 
 /** Passkeys and security keys: seen, added and removed. */
 export function passkeyRoutes(parts: AccountParts): Route[] {
+  const knownOf = knownPasskeys(parts.deps);
+
   async function remove(own: Own, webAuthNId: string): Promise<LoginAnswer> {
     const isLast = isLastWayIn(await waysIn(own), { webAuthNId });
     if (isLast) return own.context.again({ problems: [{ code: "LAST_WAY_IN" }] });
@@ -65,7 +68,9 @@ export function passkeyRoutes(parts: AccountParts): Route[] {
             ...{ id: webAuthNId, name, since: creationDate, lastUse: lastUseDate },
             maker: makerOf(aaguid),
           }));
-        return own.show((page) => passkeysPage(page, { passkeys }));
+        const of = { instanceId: own.context.at.instanceId, userId: own.user.id };
+        const known = await knownOf(of, hostName(new URL(own.context.at.issuer).host));
+        return own.show((page) => passkeysPage(page, { passkeys, known }));
       },
       post: (own) => {
         const id = valueOf(own.context, "remove");

@@ -88,10 +88,24 @@ async function offer(form) {
   }
 }
 
+// Tells the browser which passkeys count and what their owner is called now. None is ever called unknown: a page may be older than
+// a passkey. A browser that cannot be told goes on as before.
+async function tell(element) {
+  const { rpId, userId, allAcceptedCredentialIds, name, displayName } = JSON.parse(
+    element.dataset.passkeysKnown,
+  );
+  const accepted = { rpId, userId, allAcceptedCredentialIds };
+  await PublicKeyCredential.signalAllAcceptedCredentials?.(accepted);
+  await PublicKeyCredential.signalCurrentUserDetails?.({ rpId, userId, name, displayName });
+}
+
 const isSupported =
   globalThis.PublicKeyCredential !== undefined && navigator.credentials !== undefined;
 if (isSupported) {
   for (const form of document.querySelectorAll("form[data-passkey]")) void offer(form);
+  for (const element of document.querySelectorAll("[data-passkeys-known]")) {
+    tell(element).catch(() => {});
+  }
 } else {
   for (const text of document.querySelectorAll("[data-passkey-unsupported]")) text.hidden = false;
 }

@@ -9,6 +9,10 @@ import { paths } from "../paths.ts";
 
 export type Factor = "totp" | "passkey" | "email" | "sms" | "recovery";
 
+/** Recovery codes stand in for a factor, and are none. */
+export const isBesideMailbox = (factor: Factor): boolean =>
+  factor !== "email" && factor !== "recovery";
+
 export const factorIcons: Record<Factor, IconName> = {
   totp: "phone",
   passkey: "key",

@@ -3,13 +3,20 @@ import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { type Account, accountLine } from "../parts/account.ts";
 import { field } from "../parts/field.ts";
-import { form, link, submit } from "../parts/form.ts";
+import { button, form, link, submit } from "../parts/form.ts";
+import { icon } from "../parts/icon.ts";
 import { paths } from "../paths.ts";
 
-export type PasswordView = { account: Account; allowsReset: boolean };
+export type PasswordView = {
+  account: Account;
+  allowsReset: boolean;
+  /** A code by mail will do as well. */
+  allowsEmail: boolean;
+};
 
-/** Asks for the password of who was named. Sends `password`. */
-export function passwordPage(page: Page, { account, allowsReset }: PasswordView): string {
+/** Asks for the password of who was named. Sends `password`; `send` to the page of codes by mail. */
+export function passwordPage(page: Page, view: PasswordView): string {
+  const { account, allowsReset, allowsEmail } = view;
   const { t } = page;
   return layout(
     page,
@@ -22,6 +29,7 @@ ${form(
 ${field(page, { name: "password", label: "field.password", type: "password", autocomplete: "current-password", isFirst: true })}
 ${submit(t("password.submit"))}`,
 )}
+${allowsEmail && form(page, { action: paths.emailLogin }, button(html`${icon("mail")}${t("password.byEmail")}`, { name: "send", value: "true", look: "plain" }))}
 ${allowsReset && html`<p class="aside">${link(page, paths.forgotPassword, t("password.forgot"))}</p>`}`,
   );
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostName } from "../../authz/host.ts";
 import { constantTime } from "../../constant-time.ts";
+import type { LoginPolicy } from "../../settings/login/index.ts";
 import { loginNamePage } from "../pages/login-name.ts";
 import { paths } from "../paths.ts";
 import {
@@ -16,6 +17,10 @@ import { passkeyOptions } from "../passkey-options.ts";
 import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
 
 const longestName = 400;
+
+/** A name is of use only where something is asked after it. */
+const allowsName = ({ allowUsernamePassword, firstFactors }: LoginPolicy): boolean =>
+  allowUsernamePassword || firstFactors.includes("email");
 
 /** Who logs in. A name of nobody goes on like every other (D49). */
 export function loginNameRoute(parts: RouteParts): Route {
@@ -34,7 +39,7 @@ export function loginNameRoute(parts: RouteParts): Route {
     const view = {
       ...(loginName === undefined ? {} : { loginName }),
       ...(app === undefined ? {} : { app: app.name }),
-      allowsLoginName: policy.allowUsernamePassword,
+      allowsLoginName: allowsName(policy),
       allowsRegister: policy.allowRegister,
       ...(policy.passkeysAllowed ? { passkeyOptions: passkeyOptions(challenge, domain) } : {}),
       providers: policy.allowExternalIdp
@@ -48,15 +53,15 @@ export function loginNameRoute(parts: RouteParts): Route {
     path: paths.loginName,
     get: (context) => show(context, { ...problemsOf(context), ...noticeOf(context) }),
     async post(context) {
-      const { allowUsernamePassword, ignoreUnknownUsernames } = await policyOf(context.tenant);
-      if (!allowUsernamePassword) throw new PageRefused("NOT_FOUND", 404);
+      const policy = await policyOf(context.tenant);
+      if (!allowsName(policy)) throw new PageRefused("NOT_FOUND", 404);
       const typed = valueOf(context, "login_name").slice(0, longestName);
       const missing = missingIn(context, ["login_name"]);
       if (missing.length > 0) return context.again({ problems: missing });
       const { data } = context.hasFlow ? context.flow : await context.save({});
-      const { sessionId: _, userId: __, ...rest } = data;
+      const { sessionId: _, userId: __, isEmailSent: ___, ...rest } = data;
       const { userId, fits, known } = await always(() => find(context, typed));
-      if (!fits && !ignoreUnknownUsernames) {
+      if (!fits && !policy.ignoreUnknownUsernames) {
         const problems = [{ code: "INVALID_CREDENTIALS", field: "login_name" }] as const;
         return context.again({ problems });
       }

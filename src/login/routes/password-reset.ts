@@ -5,7 +5,7 @@ import { asGuess, counted, countMessage } from "../counted.ts";
 import { forgotPasswordPage } from "../pages/forgot-password.ts";
 import { resetPasswordPage } from "../pages/reset-password.ts";
 import { paths } from "../paths.ts";
-import { missingIn, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { missingIn, noticeOf, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import type { Problem } from "../page.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
 
@@ -132,6 +132,7 @@ function showForgot(context: PageContext) {
   const loginName = context.form.get("login_name") ?? forgotten ?? named;
   const view = loginName === undefined ? {} : { loginName };
   return context.show((page) => forgotPasswordPage(page, view), {
+    ...noticeOf(context),
     self: paths.forgotPassword,
   });
 }

@@ -1,4 +1,5 @@
 import { constantTime } from "../../constant-time.ts";
+import { isEmailOffered } from "../email-offer.ts";
 import { passwordPage } from "../pages/password.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
@@ -20,7 +21,8 @@ export function passwordRoute(parts: RouteParts): Route {
       session === undefined
         ? { loginName: data.loginName ?? "" }
         : await users.account(context.at.instanceId, session.user.id);
-    const view = { account, allowsReset: !policy.hidePasswordReset };
+    const allowsEmail = await isEmailOffered(parts, context);
+    const view = { account, allowsReset: !policy.hidePasswordReset, allowsEmail };
     return context.show((page) => passwordPage(page, view), { ...shown, self: paths.password });
   }
 

@@ -1,4 +1,5 @@
 import { UserVerificationRequirement } from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
+import { isByMailboxAlone } from "../../resources/session/index.ts";
 import { constantTime } from "../../constant-time.ts";
 import { hostName } from "../../authz/host.ts";
 import { emailCodePage } from "../pages/email-code.ts";
@@ -137,9 +138,9 @@ async function begin(
 }
 
 /** What the page offers: the passkey alone where the application asks for one. */
-async function offered({ advance }: RouteParts, context: PageContext): Promise<OfferedFactors> {
-  const isPasskeyDue = (await advance.dueOf(context)) === "passkey";
-  const { factors: all } = await advance.progressOf(context);
+async function offered(parts: RouteParts, context: PageContext): Promise<OfferedFactors> {
+  const isPasskeyDue = (await parts.advance.dueOf(context)) === "passkey";
+  const all = await factorsOf(parts, context);
   if (!isPasskeyDue) return { factors: all, isPasskeyAsked: false, isPasskeyDue };
   if (context.flow.data.stepUp === undefined) {
     return { factors: ["passkey"], isPasskeyAsked: true, isPasskeyDue };
@@ -184,4 +185,14 @@ async function showCode(
     },
     { self: pathOf[factor] },
   );
+}
+
+/** One mailbox is one factor: to whoever was let in by theirs it is not offered again. */
+async function factorsOf(
+  { advance }: RouteParts,
+  context: PageContext,
+): Promise<readonly Factor[]> {
+  const { factors, proofs } = await advance.progressOf(context);
+  const isSameFactor = proofs !== undefined && isByMailboxAlone(proofs);
+  return isSameFactor ? factors.filter((one) => one !== "email") : factors;
 }

@@ -1,5 +1,5 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
-import type { WriteContext } from "../../eventstore/transaction.ts";
+import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
@@ -8,17 +8,20 @@ import { acceptanceReader, projectGrantReader } from "../grant/index.ts";
 import { membershipReader } from "../membership/index.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
-import { requireUser } from "../user/index.ts";
+import { requireUser, tellNews } from "../user/index.ts";
 import { consent, consentId } from "./consent.ts";
 import { type ConsentedAccess, consentEvents } from "./events.ts";
 import { consents } from "./projection.ts";
 import { asksForOwnApi, projectsIn } from "./scopes.ts";
 
+/** What lets an app come back while nobody is there. */
+const offline = "offline_access";
+
 type User = { id: string; organizationId: string };
 /** What of an app decides what people can give it. */
 export type AskingApp = Pick<
   FoundApp,
-  "clientId" | "projectId" | "organizationId" | "isOwnerMade" | "isLegacy"
+  "clientId" | "name" | "projectId" | "organizationId" | "isOwnerMade" | "isLegacy"
 > & {
   apiAccess:
     | (Readonly<Omit<ApiAccess, Reach>> & { readonly [K in Reach]: readonly string[] })
@@ -62,10 +65,12 @@ export type Consents = {
   ): Promise<void>;
 };
 
-export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Consents {
+export function createConsents({
+  db,
+  events,
+  newId,
+}: Pick<Deps, "db" | "events" | "newId">): Consents {
   const t = db.table(consents);
-  const grants = projectGrantReader(db);
-  const isAccepted = acceptanceReader(db, membershipReader(db));
   const projects = projectReader(db);
   const ownProject = ownProjectReader(db);
   const recorded = cachedRead(
@@ -82,15 +87,10 @@ export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Con
   const of = (instanceId: string, userId: string, clientId: string) =>
     recorded(instanceId, JSON.stringify([userId, clientId]), [userId, clientId]);
 
-  /** Users of the app's own organization, and of one that has accepted a grant of its project. */
-  async function isAtHome(instanceId: string, user: User, app: AskingApp): Promise<boolean> {
-    if (app.organizationId === user.organizationId) return true;
-    const theirs = (await grants.ofProject(instanceId, app.projectId)).find(
-      ({ state, grantedOrganizationId }) =>
-        state === "active" && grantedOrganizationId === user.organizationId,
-    );
-    return theirs !== undefined && isAccepted(theirs);
-  }
+  const home = {
+    grants: projectGrantReader(db),
+    isAccepted: acceptanceReader(db, membershipReader(db)),
+  };
 
   return {
     async isDue(instanceId, user, app, { scope, prompt = [] }) {
@@ -103,7 +103,7 @@ export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Con
         if ((row?.access ?? null) === null || prompt.includes("consent")) return true;
       }
       const others = scope.filter((word) => !apiWords.includes(word));
-      const asked = (await isAtHome(instanceId, user, app))
+      const asked = (await isAtHome(home, instanceId, user, app))
         ? await foreignProjects(projects, instanceId, user, app, others)
         : others;
       return !asked.every((word) => row?.scope.includes(word) ?? false);
@@ -134,6 +134,10 @@ export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Con
         // Who is gone by now leaves no consent behind.
         await requireUser(tx, user.id);
         const loaded = await tx.load(consent, consentId(user.id, clientId));
+        tellOfOffline(tx, newId, { instanceId, userId: user.id }, app, {
+          before: loaded.state?.scope ?? [],
+          now: scope,
+        });
         const given = {
           ...{ userId: user.id, clientId, scope: [...scope] },
           ...(access === undefined ? {} : { access }),
@@ -143,6 +147,39 @@ export function createConsents({ db, events }: Pick<Deps, "db" | "events">): Con
       });
     },
   };
+}
+
+/** Users of the app's own organization, and of one that has accepted a grant of its project. */
+async function isAtHome(
+  {
+    grants,
+    isAccepted,
+  }: {
+    grants: ReturnType<typeof projectGrantReader>;
+    isAccepted: ReturnType<typeof acceptanceReader>;
+  },
+  instanceId: string,
+  user: User,
+  app: AskingApp,
+): Promise<boolean> {
+  if (app.organizationId === user.organizationId) return true;
+  const theirs = (await grants.ofProject(instanceId, app.projectId)).find(
+    ({ state, grantedOrganizationId }) =>
+      state === "active" && grantedOrganizationId === user.organizationId,
+  );
+  return theirs !== undefined && isAccepted(theirs);
+}
+
+/** Whoever lets an app act while they are away is told of it, once. */
+function tellOfOffline(
+  tx: Transaction,
+  newId: () => string,
+  of: { instanceId: string; userId: string },
+  { name }: AskingApp,
+  scope: { before: readonly string[]; now: readonly string[] },
+): void {
+  if (scope.before.includes(offline) || !scope.now.includes(offline)) return;
+  tellNews(tx, newId, of, { news: "offline.allowed", app: name });
 }
 
 function choicesFor(user: User, app: AskingApp): Choice[] {

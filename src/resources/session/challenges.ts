@@ -2,11 +2,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   type ChallengesSchema,
   type RequestChallenges,
+  type RequestChallenges_OTPEmail,
   UserVerificationRequirement,
 } from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
 import { failedPrecondition } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { UserChecks, UserVerification } from "../user/index.ts";
+import type { Delivery, UserChecks, UserVerification } from "../user/index.ts";
 import { type SessionEvent, sessionEvents } from "./events.ts";
 import { type Session, userMissing } from "./session.ts";
 
@@ -25,7 +26,7 @@ const verifications: Record<number, UserVerification> = {
  * Makes the challenges of a request, in the unit that changes the session.
  *
  * @throws FAILED_PRECONDITION SESSION_USER_MISSING, WEB_AUTH_N_NOT_REGISTERED, OTP_SMS_NOT_REGISTERED,
- * OTP_EMAIL_NOT_REGISTERED
+ * OTP_EMAIL_NOT_REGISTERED, EMAIL_LOGIN_MISSING
  * @throws INVALID_ARGUMENT WEB_AUTH_N_DOMAIN_INVALID
  * @throws PERMISSION_DENIED PROOF_FOR_ONESELF, PERMISSION_MISSING where a code is to be returned
  */
@@ -38,14 +39,14 @@ export async function challenge(
   requireVouching: (user: { userId: string; organizationId: string }) => void,
 ): Promise<Challenged> {
   const happened: SessionEvent[] = [];
-  const { webAuthN, otpSms, otpEmail } = wanted ?? {};
-  if (webAuthN === undefined && otpSms === undefined && otpEmail === undefined) {
+  const { webAuthN, otpSms, otpEmail, email } = wanted ?? {};
+  if ([webAuthN, otpSms, otpEmail, email].every((each) => each === undefined)) {
     return { happened, response: undefined };
   }
   if (at.session.user === undefined) throw userMissing();
   const ref = { instanceId: at.instanceId, userId: at.session.user.id };
   const response: MessageInitShape<typeof ChallengesSchema> = {};
-  const isReturned = otpSms?.returnCode === true || otpEmail?.delivery.case === "returnCode";
+  const isReturned = otpSms?.returnCode === true || [otpEmail, email].some(returns);
   if (isReturned) {
     requireVouching({ userId: ref.userId, organizationId: at.session.user.organizationId });
   }
@@ -78,23 +79,36 @@ export async function challenge(
     if (issued.code !== undefined) response.otpSms = issued.code;
   }
   if (otpEmail !== undefined) {
-    const { delivery } = otpEmail;
-    const issued = await checks.otp.issue(
-      tx,
-      ref,
-      "email",
-      delivery.case === "returnCode"
-        ? "returned"
-        : { channel: "email", sessionId: at.sessionId, urlTemplate: delivery.value?.urlTemplate },
-    );
+    const issued = await checks.otp.issue(tx, ref, "email", mailFor(at.sessionId, otpEmail));
     if (issued === undefined) {
       throw notRegistered("OTP_EMAIL", "no e-mail address for one-time passwords");
     }
     happened.push(sessionEvents["otp.email.challenged"]({}));
     if (issued.code !== undefined) response.otpEmail = issued.code;
   }
+  if (email !== undefined) {
+    const { sessionId } = at;
+    const issued = await checks.emailLogin.issue(tx, ref, sessionId, mailFor(sessionId, email));
+    if (issued === undefined) throw emailLoginMissing();
+    happened.push(sessionEvents["email.challenged"]({}));
+    if (issued.code !== undefined) response.email = issued.code;
+  }
   return { happened, response };
 }
+
+const returns = (mail: RequestChallenges_OTPEmail | undefined): boolean =>
+  mail?.delivery.case === "returnCode";
+
+const mailFor = (sessionId: string, mail: RequestChallenges_OTPEmail): Delivery =>
+  mail.delivery.case === "returnCode"
+    ? "returned"
+    : { channel: "email", sessionId, urlTemplate: mail.delivery.value?.urlTemplate };
+
+const emailLoginMissing = () =>
+  failedPrecondition(
+    "EMAIL_LOGIN_MISSING",
+    "the user has proven no e-mail address, or the login settings have no `email` among `first_factors`: ask for something else",
+  );
 
 const notRegistered = (what: string, lack: string) =>
   failedPrecondition(`${what}_NOT_REGISTERED`, `the user has ${lack}: ask for something else`);

@@ -21,6 +21,9 @@ export type Checked = {
   happened: SessionEvent[];
 };
 
+/** The session that is checked in; one that is not made yet has no state, and its id is nobody's. */
+type Judged = { session: Session | undefined; sessionId: string };
+
 type CheckedUser = { id: string; organizationId: string; version: bigint };
 
 export type SessionChecks = {
@@ -29,15 +32,10 @@ export type SessionChecks = {
    * one the others are made as for nobody: that spends no code. A refusal is told of at full steps of 100 ms for each check,
    * so that its time does not tell which of them was wrong.
    *
-   * @param session undefined for one that is not made yet
    * @throws INVALID_ARGUMENT INVALID_CREDENTIALS
    * @throws FAILED_PRECONDITION SESSION_USER_FIXED, SESSION_USER_MISSING, PASSWORD_CHANGE_REQUIRED
    */
-  check(
-    at: WriteContext,
-    session: Session | undefined,
-    wanted: Checks | undefined,
-  ): Promise<Checked>;
+  check(at: WriteContext, of: Judged, wanted: Checks | undefined): Promise<Checked>;
   /**
    * Makes sure that the user and their organization are at the commit as they were when the user was checked.
    *
@@ -58,7 +56,8 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
     search.case === "loginName" ? byName(instanceId, search.value) : Promise.resolve(search.value);
 
   return {
-    async check(at, session, wanted) {
+    async check(at, judged, wanted) {
+      const { session } = judged;
       if (wanted === undefined || !asksAnything(wanted)) return nothing;
       const { user: name } = wanted;
       const isNamed = name !== undefined;
@@ -67,7 +66,7 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
       const outcome = await refusals(async () => {
         const id = isNamed ? await idOf(at.instanceId, name) : session?.user?.id;
         const found = id === undefined ? undefined : await find(deps, at.instanceId, id);
-        return judge(checks, at, session, found, wanted);
+        return judge(checks, at, judged, found, wanted);
       }, countOf(wanted));
       if (!outcome.isRight) throw wrongCredentials();
       if (outcome.isChangeRequired) throw passwordChangeRequired();
@@ -88,11 +87,11 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
 async function judge(
   checks: UserChecks,
   at: WriteContext,
-  session: Session | undefined,
+  { session, sessionId: loginId }: Judged,
   found: CheckedUser | undefined,
   wanted: Checks,
 ) {
-  const { password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
+  const { password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
   let isRight = found !== undefined;
   let isChangeRequired = false;
   const who = () => (isRight ? found?.id : undefined);
@@ -106,6 +105,11 @@ async function judge(
     const outcome = await checks.password(at, who(), password.password);
     isChangeRequired = outcome.isRight && outcome.changeRequired;
     take(outcome.isRight, sessionEvents["password.checked"]({}));
+  }
+  if (email !== undefined) {
+    const tried = { loginId, code: email.code };
+    const isThisRight = await checks.emailLogin.check(at, who(), tried);
+    take(isThisRight, sessionEvents["email.checked"]({}));
   }
   if (webAuthN !== undefined) {
     const challengeId = session?.challengeId ?? "";
@@ -163,8 +167,8 @@ const asksAnything = (wanted: Checks): boolean =>
 
 /** How many checks are made of what a user has. */
 const countOf = (wanted: Checks): number => {
-  const { password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
-  const asked = [password, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode];
+  const { password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
+  const asked = [password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode];
   return Math.max(asked.filter((each) => each !== undefined).length, 1);
 };
 

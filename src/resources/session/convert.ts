@@ -66,6 +66,7 @@ function toFactors(
     ...(row.totpCheckedAt && { totp: at(row.totpCheckedAt) }),
     ...(row.otpSmsCheckedAt && { otpSms: at(row.otpSmsCheckedAt) }),
     ...(row.otpEmailCheckedAt && { otpEmail: at(row.otpEmailCheckedAt) }),
+    ...(row.emailCheckedAt && { email: at(row.emailCheckedAt) }),
     ...(row.recoveryCodeCheckedAt && { recoveryCode: at(row.recoveryCodeCheckedAt) }),
   };
 }

@@ -42,6 +42,9 @@ export const sessionEvents = defineEvents("session", {
   "otp.sms.checked": nothing(),
   "otp.email.challenged": nothing(),
   "otp.email.checked": nothing(),
+  /** A code in the place of the password was sent to the address of its user, and was right. */
+  "email.challenged": nothing(),
+  "email.checked": nothing(),
   "recovery_code.checked": nothing(),
   /** Its user has trusted the browser that it is in since then: while that counts, no second factor is asked for. */
   "second_factor.spared": payload<{ since: string }>(),

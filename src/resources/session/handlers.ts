@@ -97,7 +97,7 @@ export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, Session
   return {
     async createSession({ session: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the session");
-      const checked = await checks.check(writeContext(scope), undefined, wanted.checks);
+      const checked = await checks.check(writeContext(scope), notMade, wanted.checks);
       const { written, ...response } = await events.transact(writeContext(scope), async (tx) => {
         const loaded = tx.begin(session, newId());
         tx.record(session, loaded, addSession(), instanceOwner(scope));
@@ -114,7 +114,11 @@ export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, Session
       // Before anything is checked: an attempt that comes to nothing would be one that nobody counts.
       requireSequence(scope, last?.sequence ?? 0n);
       const checking = withoutExpectation(writeContext(scope));
-      const checked = await checks.check(checking, sessionNow, wanted.checks);
+      const checked = await checks.check(
+        checking,
+        { session: sessionNow, sessionId: id },
+        wanted.checks,
+      );
       const { written, ...response } = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(session, id);
         await requireLiving(tx, scope, loaded);
@@ -169,6 +173,8 @@ export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, Session
     if ((await queries.find(instanceId, id)) === undefined) throw sessionNotFound();
   }
 }
+
+const notMade = { session: undefined, sessionId: "" };
 
 /** Whether a user checks more in the very session that they call with (J11). */
 const isOwnProof = ({ id, session: wanted }: PatchSessionRequest, { caller }: Scope): boolean =>

@@ -19,6 +19,7 @@ export { openProvenSession, type Proof, recordProof } from "./proven.ts";
 export {
   authenticationOf,
   firstFactorAt,
+  isByMailboxAlone,
   levelsOf,
   methodsOf,
   type Proofs,

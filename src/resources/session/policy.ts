@@ -8,7 +8,13 @@ import {
 } from "../../settings/login/index.ts";
 import type { Database } from "../../storage/database.ts";
 import { authenticatorReader, type AuthenticatorRow } from "../user/index.ts";
-import { firstFactorAt, type Proofs, proofsOf, secondFactorAt } from "./proofs.ts";
+import {
+  firstFactorAt,
+  isByMailboxAlone,
+  type Proofs,
+  proofsOf,
+  secondFactorAt,
+} from "./proofs.ts";
 import type { SessionRow } from "./queries.ts";
 
 /** What is judged when it is asked whether a user has proven all that the settings demand. */
@@ -18,6 +24,8 @@ export type Progress<Factor = unknown> = {
   proofs: Proofs | undefined;
   /** The second factors of the user that count by the settings. */
   factors: readonly Factor[];
+  /** One of them is something else than a mailbox, and than recovery codes. */
+  hasFactorBesideMailbox: boolean;
   /** From when on proofs count, where a fresh log-in is asked for. */
   freshSince: number | undefined;
   now: Date;
@@ -39,7 +47,12 @@ export function missingProof(
   if (!isRecent(firstFactorAt(proofs), policy.passwordCheckLifetimeMs, progress))
     return "firstFactor";
   if (isRecent(secondFactorAt(proofs), policy.mfaCheckLifetimeMs, progress)) return undefined;
-  if (factors.length > 0) return isSpared(progress) ? undefined : "secondFactor";
+  if (factors.length > 0) {
+    const isSameFactor = isByMailboxAlone(proofs) && !progress.hasFactorBesideMailbox;
+    // The mailbox has let them in: the other factor is their password, where that counts.
+    if (isSameFactor && policy.allowUsernamePassword) return "firstFactor";
+    if (!isSameFactor) return isSpared(progress) ? undefined : "secondFactor";
+  }
   return policy.forceMfa ? "setup" : undefined;
 }
 
@@ -52,6 +65,7 @@ const isSpared = ({ policy, proofs, now }: Progress): boolean =>
 const allowed = (proofs: Proofs, policy: LoginPolicy): Proofs => ({
   ...proofs,
   password: policy.allowUsernamePassword ? proofs.password : undefined,
+  email: policy.firstFactors.includes("email") ? proofs.email : undefined,
   provider: policy.allowExternalIdp ? proofs.provider : undefined,
   twoFactorProvider: policy.allowExternalIdp ? proofs.twoFactorProvider : undefined,
   isUserVerified: proofs.isUserVerified && policy.passkeysAllowed,
@@ -117,7 +131,9 @@ function judge(
 ): Unfinished | undefined {
   const factors = rows.filter((each) => countsAsSecond(each, policy));
   const proofs = proofsOf(session);
-  const missing = missingProof({ policy, proofs, factors, freshSince: undefined, now });
+  const hasFactorBesideMailbox = factors.some(({ kind }) => kind !== "otp_email");
+  const held = { factors, hasFactorBesideMailbox };
+  const missing = missingProof({ policy, proofs, ...held, freshSince: undefined, now });
   const isOld = now.getTime() - session.creationDate.getTime() > policy.sessionLifetimeMs;
   const first = firstFactorAt(proofs);
   const isAllowed = firstFactorAt(allowed(proofs, policy)) !== undefined;

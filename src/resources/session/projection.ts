@@ -55,6 +55,7 @@ export const sessions = table(
     otpSmsCheckedAt: optionalInstant(),
     otpEmailCheckedAt: optionalInstant(),
     recoveryCodeCheckedAt: optionalInstant(),
+    emailCheckedAt: optionalInstant(),
     /** Since when its user trusts its browser, which spares it the second factor. */
     trustedSince: optionalInstant(),
     sequence: int64(),
@@ -154,6 +155,8 @@ export const sessionProjection = projection(
     "session.otp.sms.checked": (event) => set(event, { otpSmsCheckedAt: event.createdAt }),
     "session.otp.email.challenged": (event) => set(event),
     "session.otp.email.checked": (event) => set(event, { otpEmailCheckedAt: event.createdAt }),
+    "session.email.challenged": (event) => set(event),
+    "session.email.checked": (event) => set(event, { emailCheckedAt: event.createdAt }),
     "session.recovery_code.checked": (event) =>
       set(event, { recoveryCodeCheckedAt: event.createdAt }),
     "session.second_factor.spared": (event) =>

@@ -8,8 +8,12 @@ export type Proofs = {
   /** A passkey or security key; it stands for a password too where it verified its user. */
   key: Date | undefined;
   isUserVerified: boolean;
-  /** A one-time password or a recovery code. */
+  /** A one-time password of an app or by SMS, or a recovery code. */
   otp: Date | undefined;
+  /** A code that was sent to the address of the account, in the place of a password. */
+  email: Date | undefined;
+  /** A code that was sent to a mailbox, whatever it was for. */
+  mailbox: Date | undefined;
   recoveryCode: Date | undefined;
   /** A login with an identity provider, which stands alone as a password does. */
   provider: Date | undefined;
@@ -20,12 +24,14 @@ export type Proofs = {
 };
 
 export function proofsOf(row: SessionRow): Proofs {
-  const codes = [row.totpCheckedAt, row.otpSmsCheckedAt, row.otpEmailCheckedAt];
+  const codes = [row.totpCheckedAt, row.otpSmsCheckedAt];
   return {
     password: row.passwordCheckedAt ?? undefined,
     key: row.webAuthNCheckedAt ?? undefined,
     isUserVerified: row.isUserVerified,
     otp: latest([...codes, row.recoveryCodeCheckedAt]),
+    email: row.emailCheckedAt ?? undefined,
+    mailbox: latest([row.otpEmailCheckedAt, row.emailCheckedAt]),
     recoveryCode: row.recoveryCodeCheckedAt ?? undefined,
     provider: row.intentCheckedAt ?? undefined,
     twoFactorProvider: row.twoFactorIntentCheckedAt ?? undefined,
@@ -39,27 +45,36 @@ const latest = (dates: readonly (Date | null | undefined)[]): Date | undefined =
     .toSorted((a, b) => b.getTime() - a.getTime())[0];
 
 /** When the user last proved who they are, by what stands alone. */
-export const firstFactorAt = ({
-  password,
-  key,
-  isUserVerified,
-  provider,
-}: Proofs): Date | undefined => latest([password, isUserVerified ? key : undefined, provider]);
+export const firstFactorAt = (proofs: Proofs): Date | undefined =>
+  latest([withoutMailboxAt(proofs), proofs.email]);
+
+/** The same, but for the mailbox. */
+const withoutMailboxAt = ({ password, key, isUserVerified, provider }: Proofs): Date | undefined =>
+  latest([password, isUserVerified ? key : undefined, provider]);
+
+/** One mailbox is one factor: where it let the user in, it is not their second one as well. */
+export const isByMailboxAlone = (proofs: Proofs): boolean =>
+  proofs.email !== undefined && withoutMailboxAt(proofs) === undefined;
+
+/** A one-time password that is the second factor, or a recovery code. */
+const codeAt = (proofs: Proofs): Date | undefined =>
+  latest([proofs.otp, isByMailboxAlone(proofs) ? undefined : proofs.mailbox]);
 
 /** When they last proved it by a second factor, or by one that is both. */
-export const secondFactorAt = ({ otp, key, twoFactorProvider }: Proofs): Date | undefined =>
-  latest([otp, key, twoFactorProvider]);
+export const secondFactorAt = (proofs: Proofs): Date | undefined =>
+  latest([codeAt(proofs), proofs.key, proofs.twoFactorProvider]);
 
 /**
  * How the user proved who they are, in the words of RFC 8176: `pwd`, `otp`, `hwk` (a key), `user` (the key verified its
- * user), `mfa`; and `ext`, which it has no word for: at an identity provider.
+ * user), `mfa`; and `ext`, which it has no word for: at an identity provider. A code by mail is an `otp`.
  */
 export function methodsOf(proofs: Proofs): string[] {
-  const { password, key, isUserVerified, otp, provider, twoFactorProvider } = proofs;
+  const { password, key, isUserVerified, provider, twoFactorProvider, email } = proofs;
+  const second = codeAt(proofs);
   const one = [
     ...(password === undefined ? [] : ["pwd"]),
     ...(provider === undefined ? [] : ["ext"]),
-    ...(otp === undefined ? [] : ["otp"]),
+    ...((second ?? email) === undefined ? [] : ["otp"]),
     ...(key === undefined ? [] : ["hwk"]),
   ];
   const verified = key !== undefined && isUserVerified;
@@ -68,7 +83,8 @@ export function methodsOf(proofs: Proofs): string[] {
     verified ||
     twoFactorProvider !== undefined ||
     one.filter((each) => each !== "ext").length > 1 ||
-    (provider !== undefined && (otp ?? key) !== undefined);
+    (provider !== undefined && (second ?? key) !== undefined) ||
+    (isByMailboxAlone(proofs) && second !== undefined);
   return [...one, ...(verified ? ["user"] : []), ...(isMfa ? ["mfa"] : [])];
 }
 
@@ -78,7 +94,9 @@ function strengthsOf(proofs: Proofs): Record<Strength, Date | undefined> {
   const strongest = latest([isUserVerified ? key : undefined, recoveryCode]);
   const second = latest([strongest, secondFactorAt(proofs)]);
   const first = latest([second, password]);
-  return { passkey: strongest, mfa: second, password: first, provider: latest([first, provider]) };
+  const outside = latest([first, provider]);
+  const weakest = latest([outside, proofs.email]);
+  return { passkey: strongest, mfa: second, password: first, provider: outside, email: weakest };
 }
 
 /**
@@ -108,7 +126,7 @@ export function authenticationOf(
   const counting = until === undefined ? row : upTo(row, until);
   const proofs = proofsOf(counting);
   const proven = strengthsOf(proofs);
-  const at = proven.passkey ?? proven.mfa ?? proven.password ?? proven.provider;
+  const at = proven.passkey ?? proven.mfa ?? proven.password ?? proven.provider ?? proven.email;
   if (at === undefined) return undefined;
   return { sessionId: row.id, at, methods: methodsOf(proofs), proven };
 }
@@ -125,5 +143,6 @@ function upTo(row: SessionRow, until: Date): SessionRow {
     otpSmsCheckedAt: kept(row.otpSmsCheckedAt),
     otpEmailCheckedAt: kept(row.otpEmailCheckedAt),
     recoveryCodeCheckedAt: kept(row.recoveryCodeCheckedAt),
+    emailCheckedAt: kept(row.emailCheckedAt),
   };
 }

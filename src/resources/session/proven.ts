@@ -12,11 +12,13 @@ import { recordVisit } from "./visits.ts";
  */
 export type Proof =
   | { kind: "totp" }
+  | { kind: "email" }
   | { kind: "intent"; idpId: string; isSecondFactor: boolean }
   | { kind: "webauthn"; webAuthNId: string; isUserVerified: boolean };
 
 const eventOf = (proof: Proof): SessionEvent => {
   if (proof.kind === "totp") return sessionEvents["totp.checked"]({});
+  if (proof.kind === "email") return sessionEvents["email.checked"]({});
   if (proof.kind === "intent") return intentChecked(proof);
   const { webAuthNId, isUserVerified } = proof;
   return sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified });

@@ -58,6 +58,8 @@ function evolve(state: State, event: SessionEvent): State {
     case "session.password.checked":
     case "session.intent.checked":
     case "session.totp.checked":
+    case "session.email.challenged":
+    case "session.email.checked":
     case "session.recovery_code.checked":
     case "session.second_factor.spared":
     case "session.lifetime.set":

@@ -37,15 +37,21 @@ export function stepUp(parts: {
   };
 }
 
-/** The strongest factor of a person that the settings let them log in with. */
-const strongestOf = (rows: readonly AuthenticatorRow[], policy: LoginPolicy): Strength =>
-  strengthsHeld(rows, policy)[0] ?? "provider";
+/** The strongest factor of a person that the settings let them log in with; who has nothing else has their mailbox. */
+const strongestOf = (rows: readonly AuthenticatorRow[], policy: LoginPolicy): Strength => {
+  const isByMail =
+    policy.firstFactors.includes("email") && !rows.some(({ kind }) => kind === "idp");
+  return strengthsHeld(rows, policy)[0] ?? (isByMail ? "email" : "provider");
+};
 
 /** How strongly a person can prove themselves as the settings let them, from the strongest down. */
 export function strengthsHeld(
   rows: readonly AuthenticatorRow[],
-  { passkeysAllowed, secondFactors }: Pick<LoginPolicy, "passkeysAllowed" | "secondFactors">,
+  policy: LoginPolicy,
 ): readonly Strength[] {
+  const { passkeysAllowed, secondFactors } = policy;
+  const isMailboxAll =
+    policy.firstFactors.includes("email") && !rows.some((row) => standsAlone(row, policy));
   const counting = rows.filter(({ isVerified }) => isVerified).map(heldStrength);
   return strengths.filter((each) => counting.includes(each));
 
@@ -56,7 +62,10 @@ export function strengthsHeld(
         return secondFactors.includes("u2f") ? "mfa" : undefined;
       case "totp":
       case "otp_sms":
+        return secondFactors.includes(kind) ? "mfa" : undefined;
       case "otp_email":
+        // Where the mailbox is all that they have, it is no second factor beside itself.
+        if (isMailboxAll) return undefined;
         return secondFactors.includes(kind) ? "mfa" : undefined;
       case "password":
         return "password";
@@ -65,3 +74,8 @@ export function strengthsHeld(
     }
   }
 }
+
+const standsAlone = ({ kind, isMarked }: AuthenticatorRow, policy: LoginPolicy): boolean =>
+  kind === "idp" ||
+  (kind === "password" && policy.allowUsernamePassword) ||
+  (kind === "web_authn" && isMarked);

@@ -1,6 +1,8 @@
 import type { UserDeps } from "./ports.ts";
 import { constantTime } from "../../constant-time.ts";
+import { loginSettingsReader } from "../../settings/login/index.ts";
 import { createCredentials } from "./credentials.ts";
+import { createEmailLoginChecks, type EmailLoginChecks } from "./email-login/email-login.ts";
 import { createIdpIntentCheck, type IdpIntentCheck } from "./idp-link/check.ts";
 import { createOtpChecks, type OtpChecks } from "./otp/otp.ts";
 import type { PasswordCheck } from "./password/check.ts";
@@ -33,6 +35,8 @@ export type UserChecks = {
   totp: TotpCheck;
   /** One-time passwords by SMS and e-mail. `issue` stands in the caller's unit; sending the code is up to the caller. */
   otp: OtpChecks;
+  /** Codes that are sent in the place of a password. `issue` stands in the caller's unit. */
+  emailLogin: EmailLoginChecks;
   recoveryCode: RecoveryCodeCheck;
   /** A login with an identity provider; it counts once. */
   idpIntent: IdpIntentCheck;
@@ -46,6 +50,7 @@ export function userChecks(deps: UserDeps): UserChecks {
   const { refusals } = constantTime(refusalMs);
   const totp = createTotpCheck(totps, attempts);
   const otp = createOtpChecks(codes, attempts);
+  const emailLogin = createEmailLoginChecks(codes, attempts, loginSettingsReader(deps.db));
   const recoveryCode = createRecoveryCodeCheck(recoveryCodes, attempts, authenticators);
   const idpIntent = createIdpIntentCheck(deps, attempts);
   const webAuthN = createWebAuthNChecks(deps, credentials);
@@ -53,6 +58,7 @@ export function userChecks(deps: UserDeps): UserChecks {
     password: credentials.checkPassword,
     totp: (...tried) => refusals(() => totp(...tried)),
     otp: { ...otp, check: (...tried) => refusals(() => otp.check(...tried)) },
+    emailLogin: { ...emailLogin, check: (...tried) => refusals(() => emailLogin.check(...tried)) },
     recoveryCode: (...tried) => refusals(() => recoveryCode(...tried)),
     idpIntent: (...tried) => refusals(() => idpIntent(...tried)),
     webAuthN: {

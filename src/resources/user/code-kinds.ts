@@ -42,6 +42,13 @@ export const recoveryLink: CodeKind = {
   length: 32,
   alphabet: letters,
 };
+/** Answers one notice with "it was not me": nobody types it. */
+export const denial = (noticeId: string): CodeKind => ({
+  name: `denial.${noticeId}`,
+  lifeMs: 72 * 60 * minute,
+  length: 32,
+  alphabet: letters,
+});
 export const passkeyRegistration: CodeKind = {
   name: "passwordless.registration",
   lifeMs: 60 * minute,
@@ -53,6 +60,13 @@ export const otpRegistration = (channel: Channel): CodeKind => ({
   name: `otp.${channel}.registration`,
   lifeMs: 10 * minute,
   length: 8,
+  alphabet: digits,
+});
+/** Logs somebody in, in the place of a password: each log-in has a code of its own. */
+export const emailLogin = (loginId: string): CodeKind => ({
+  name: `email.login.${loginId}`,
+  lifeMs: 10 * minute,
+  length: 6,
   alphabet: digits,
 });
 export const otpLogin = (channel: Channel): CodeKind => ({

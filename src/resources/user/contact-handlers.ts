@@ -5,6 +5,7 @@ import type {
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
 import { toDetails } from "../object/details.ts";
 import { codeInvalid, type Delivery } from "./codes.ts";
 import { channelOf, codeKinds, issueCode, setContact } from "./contact-change.ts";
@@ -53,7 +54,12 @@ export function contactHandlers({
     const [written, verificationCode] = await events.transact(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
       if (loaded.state === undefined) throw userNotFound();
+      const { [wanted.kind]: earlier } = loaded.state;
+      const former = addressOf(loaded.state, wanted.kind);
       const code = await setContact(codes, tx, loaded, wanted, { scope });
+      if (earlier?.isVerified === true && addressOf(loaded.state, wanted.kind) !== former) {
+        tellFormer(tx, newId, { instanceId: scope.instanceId, userId: id }, wanted.kind, former);
+      }
       return [tx.written(loaded), code];
     });
     return { details: toDetails(written()), ...(verificationCode && { verificationCode }) };
@@ -71,10 +77,7 @@ export function contactHandlers({
       const right = await codes.spend(tx, at, codeKinds[kind], { code, subject });
       const isProven = right !== undefined;
       tx.record(user, loaded, judged(loaded.state, kind, { isChange, subject, right }));
-      if (isChange && isProven) {
-        const news = kind === "email" ? "email.changed" : "phone.changed";
-        tellNews(tx, newId, at, { news, former }, channelOf[kind]);
-      }
+      if (isChange && isProven) tellFormer(tx, newId, at, kind, former);
       return [tx.written(loaded), isProven];
     });
     if (!isRight) throw codeInvalid("verification_code");
@@ -134,4 +137,16 @@ function judged(
   return isChange
     ? changeContact(state, kind, { address: subject, isVerified: true, proof: "code" })
     : verifyContact(kind, right);
+}
+
+/** Where the user was reached until now, they are told that it counts no more. */
+function tellFormer(
+  tx: Transaction,
+  newId: () => string,
+  of: { instanceId: string; userId: string },
+  kind: ContactKind,
+  former = "",
+): void {
+  const news = kind === "email" ? "email.changed" : "phone.changed";
+  tellNews(tx, newId, of, { news, former }, channelOf[kind]);
 }

@@ -5,6 +5,7 @@ import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Module } from "../../projection/module.ts";
 import type { UserDeps } from "./ports.ts";
 import { credentialUses } from "../object/credential-uses.ts";
+import { accountNews } from "./account-news.ts";
 import { credentialClaim, idpLinkClaim } from "./authenticator/events.ts";
 import { authenticatorProjection } from "./authenticator/projection.ts";
 import { attemptCounts } from "./check/attempts.ts";
@@ -61,6 +62,7 @@ export {
   requireRoom,
 } from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";
+export type { Delivery } from "./codes.ts";
 export { userEvents } from "./events.ts";
 export { toIdpLink } from "./authenticator/convert.ts";
 export { homesReader } from "./homes.ts";
@@ -89,11 +91,12 @@ export { userMetadata } from "./metadata-projection.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";
 export { users } from "./projection.ts";
 export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
-export { type Notice, noticeJob, tellNews } from "./notice.ts";
+export { deniable, type Notice, noticeJob, tellNews } from "./notice.ts";
 export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.ts";
 export { type Newcomers, createNewcomers } from "./newcomers.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
 export type { PasswordOutcome } from "./password/check.ts";
+export { createDenials } from "./denial.ts";
 export { requireMachine } from "./person.ts";
 export { addRecoveryLink, recoveryLinks } from "./recovery-link.ts";
 export { registrationReader } from "./registration.ts";
@@ -115,6 +118,7 @@ export {
 } from "./user.ts";
 export { reachOf, requireVouching } from "./vouch.ts";
 export type { UserVerification } from "./web-authn/challenges.ts";
+export { type KnownPasskeys, knownPasskeys } from "./web-authn/known-passkeys.ts";
 export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
 /** Users: people and machines that log in. */
@@ -172,7 +176,7 @@ export const userModule: Module<UserDeps> = {
     ...(await recoveryLinkConcerns(parts)),
   ],
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
-  reactions: (parts) => [domainsAreClaimed(parts)],
+  reactions: (parts) => [domainsAreClaimed(parts), accountNews(parts)],
   contents: removeContentsOfUsers,
   sweeps: (deps) =>
     [oneTimeCodes, knownBrowsers, webAuthNChallenges, credentialUses, messageBudgets].map((rows) =>

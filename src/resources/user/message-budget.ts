@@ -1,6 +1,7 @@
 import { type Budgets, budgetSpent } from "../../authz/budgets.ts";
 import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
+import { knownBrowserReader } from "./check/known-browsers.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
@@ -35,6 +36,7 @@ export function createMessageBudget(parts: {
 }): MessageBudget {
   const { db, secrets, budgets } = parts;
   const t = db.table(messageBudgets);
+  const knownBrowser = knownBrowserReader(db);
 
   /** Counts one more; or the seconds after which there is room again. */
   async function count(tx: Transaction, key: string, most: number): Promise<number> {
@@ -64,7 +66,10 @@ export function createMessageBudget(parts: {
       if (!isCounted) budgets.spend("messages", source);
       const { recipientMessages, senderMessages } = budgets.ofPeople;
       // An address is not kept in clear, and is one however it is spelled.
-      const recipient = `to:${await secrets.digest(instanceId, `recipient:${caseFold(address)}`)}`;
+      const digest = await secrets.digest(instanceId, `recipient:${caseFold(address)}`);
+      // Strangers take up nothing of a browser that the user has logged in by (L8).
+      const known = await knownBrowser(tx.at, userId, tx.now);
+      const recipient = known === undefined ? `to:${digest}` : `to:${digest}:${known.browserId}`;
       const waits = [
         recipientMessages === 0 ? 0 : await count(tx, recipient, recipientMessages),
         isPage || senderMessages === 0 ? 0 : await count(tx, `by:${editorId}`, senderMessages),

@@ -12,6 +12,7 @@ export const noticeEvents = defineEvents(
   {
     "human.initialization.code.sent": nothing(),
     "human.email.code.sent": nothing(),
+    "human.email.login.code.sent": nothing(),
     "human.phone.code.sent": nothing(),
     "human.password.code.sent": nothing(),
     "human.password.change.sent": nothing(),

@@ -5,6 +5,7 @@ import type { Deps } from "../../projection/module.ts";
 import { type AuthenticatorKind, authenticatorsOf } from "./authenticator/authenticators.ts";
 import {
   type CodeKind,
+  emailLogin,
   emailVerification,
   initialization,
   otpLogin,
@@ -16,17 +17,19 @@ import {
 } from "./code-kinds.ts";
 import { createCodes } from "./codes.ts";
 import { addressOf } from "./contact.ts";
+import { createDenials, type Denials } from "./denial.ts";
 import { linkHosts } from "./link-hosts.ts";
-import { accountOfAddress, userNamesReader } from "./login-name.ts";
+import { accountOfAddress, type UserNamesReader, userNamesReader } from "./login-name.ts";
 import { noticeEvents, userNotices } from "./notice-events.ts";
-import type { Newcomer, News, Notice } from "./notice.ts";
+import { deniable, type Newcomer, type News, type Notice } from "./notice.ts";
 import { displayNameOf } from "./user-data.ts";
-import { type User, user } from "./user.ts";
+import { requireUser, type User, user } from "./user.ts";
 
 /** What a message is about: its texts are found by this. */
 export type NoticeTopic =
   | "initialization"
   | "email.verification"
+  | "email.login"
   | "phone.verification"
   | "password.reset"
   | "passkey.registration"
@@ -54,6 +57,9 @@ export type DueNotice = Pick<Notice, "channel" | "urlTemplate" | "sessionId"> & 
   account?: string;
   /** When it ends what the news are about. */
   endsAt?: Date;
+  /** The browser, or the app, that the news are about. */
+  browser?: string | undefined;
+  app?: string | undefined;
 };
 
 export type NoticeSource = {
@@ -98,6 +104,12 @@ const coded: readonly Coded[] = [
     sent: noticeEvents["human.email.code.sent"]({}),
   },
   {
+    kind: emailLogin(""),
+    topic: "email.login",
+    address: sameContact,
+    sent: noticeEvents["human.email.login.code.sent"]({}),
+  },
+  {
     kind: phoneVerification,
     topic: "phone.verification",
     address: askedContact,
@@ -124,10 +136,36 @@ const coded: readonly Coded[] = [
   }),
 ];
 
+/** The kind of a name; of codes of log-ins, which have a kind each, the one that they all have in common. */
+function codedOf({ code: name }: { code: string }): Coded | undefined {
+  const isOfLogin = name.startsWith(emailLogin("").name);
+  const found = coded.find(({ kind }) => kind.name === (isOfLogin ? emailLogin("").name : name));
+  return found && { ...found, kind: { ...found.kind, name } };
+}
+
+/** Whom a message is written to, and how they are called. */
+async function describe(
+  names: UserNamesReader,
+  instanceId: string,
+  id: string,
+  state: User,
+): Promise<DueNotice["user"]> {
+  const { organizationId, data } = state;
+  const language = data["preferred_language"];
+  return {
+    id,
+    organizationId,
+    loginName: (await names.of(instanceId, id))?.loginName ?? state.username,
+    displayName: displayNameOf(data) || state.username,
+    preferredLanguage: typeof language === "string" ? language : undefined,
+  };
+}
+
 /** Notices as they are when their time has come. */
 export function noticeSource(deps: Deps): NoticeSource {
   const { db, events, organizations, secrets, newId, now } = deps;
   const codes = createCodes({ db, secrets, newId, isLinkHost: linkHosts(db) });
+  const denials = createDenials({ db, events, secrets, newId });
   const names = userNamesReader(db);
   const accountOf = accountOfAddress(db);
 
@@ -187,10 +225,11 @@ export function noticeSource(deps: Deps): NoticeSource {
       if ("news" in about) {
         const { accountId = userId } = about;
         const loginName = async () => (await names.of(instanceId, accountId))?.loginName;
-        return newsDue(notice, about, state, { loginName, now: now() });
+        const news = await newsDue(notice, about, state, { loginName, now: now() });
+        return news && withDenial({ events, denials }, job, news, about);
       }
       const { subject } = about;
-      const found = coded.find(({ kind }) => kind.name === about.code);
+      const found = codedOf(about);
       const address = found?.address(state, payload, subject);
       if (found === undefined || address === undefined) return undefined;
       const code = await renewed(job, found.kind, about);
@@ -210,6 +249,24 @@ export function noticeSource(deps: Deps): NoticeSource {
       });
     },
   };
+}
+
+/** The notice with the code of its link, where there may be reason to deny what it tells. */
+async function withDenial(
+  { events, denials }: { events: Deps["events"]; denials: Pick<Denials, "add"> },
+  job: RunningJob<Notice>,
+  due: DueNotice,
+  { former }: { former?: string | undefined },
+): Promise<DueNotice> {
+  if (!deniable.has(due.topic)) return due;
+  const told = former === undefined ? "owner" : "former";
+  const { instanceId, id, payload } = job;
+  const code = await events.transact(by(job), async (tx) => {
+    await job.fence(tx);
+    await requireUser(tx, payload.userId);
+    return denials.add(tx, { instanceId, userId: payload.userId }, { id, told });
+  });
+  return { ...due, code, codeId: id };
 }
 
 /** News as they are due; nothing where who they are for may not read them, or they no longer count. */
@@ -234,27 +291,9 @@ async function newsDue(
     // Who could not be told until then learns nothing by it.
     return new Date(endsAt) > now ? { ...news, endsAt: new Date(endsAt) } : undefined;
   }
-  if (about.news !== "domain.claimed") return news;
+  const { browser, app } = about;
+  if (about.news !== "domain.claimed") return { ...news, browser, app };
   return state.claim === undefined ? undefined : { ...news, domain: state.claim.domain };
-}
-
-type Names = ReturnType<typeof userNamesReader>;
-
-async function describe(
-  names: Names,
-  instanceId: string,
-  id: string,
-  state: User,
-): Promise<DueNotice["user"]> {
-  const { organizationId, data } = state;
-  const language = data["preferred_language"];
-  return {
-    id,
-    organizationId,
-    loginName: (await names.of(instanceId, id))?.loginName ?? state.username,
-    displayName: displayNameOf(data) || state.username,
-    preferredLanguage: typeof language === "string" ? language : undefined,
-  };
 }
 
 /** Nobody asked for it but time. */
@@ -269,4 +308,4 @@ const sentNews: Partial<Record<News, NoticeEvent>> = {
 
 /** What the log says of a message that has left, if anything. */
 const sentFact = (about: Notice["about"]): NoticeEvent | undefined =>
-  "news" in about ? sentNews[about.news] : coded.find(({ kind }) => kind.name === about.code)?.sent;
+  "news" in about ? sentNews[about.news] : codedOf(about)?.sent;

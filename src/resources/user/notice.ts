@@ -12,16 +12,39 @@ export type News =
   | "recovery.link"
   | "owners.ending"
   | "email.changed"
-  | "phone.changed";
+  | "phone.changed"
+  | "browser.new"
+  | "factor.added"
+  | "factor.removed"
+  | "recovery_code.used"
+  | "offline.allowed";
+
+/** News that may be of somebody else's doing: their mails have a link to say so (L5). */
+export const deniable: ReadonlySet<string> = new Set<News>([
+  "password.changed",
+  "email.changed",
+  "browser.new",
+  "factor.added",
+  "factor.removed",
+  "recovery_code.used",
+  "offline.allowed",
+]);
 
 /** Somebody who wants an account of an organization: what is known of them before they have one. */
 export type Newcomer = { organizationId: string; language: string };
 
 /**
  * `accountId`: the user whom they are about, where that is another one than is told. `endsAt`: when it ends what they are
- * about. `former`: the proven address or number that was the user's until then, which is told in the place of theirs.
+ * about. `browser`, `app`: what was seen of the browser, and the name of the app, that they are about. `former`: the proven address or number that was the user's until then, which is told in the place of theirs.
  */
-type AboutNews = { news: News; accountId?: string; endsAt?: string; former?: string };
+type AboutNews = {
+  news: News;
+  accountId?: string;
+  endsAt?: string;
+  browser?: string;
+  app?: string;
+  former?: string;
+};
 
 /**
  * Something that a user is to be told, due from the unit in which it came about. It holds no code, and no address but the one that

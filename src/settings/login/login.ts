@@ -10,6 +10,10 @@ import { defineSettings, type SettingValue } from "../object/settings.ts";
 export const secondFactors = ["totp", "otp_sms", "otp_email", "u2f", "recovery_code"] as const;
 export type SecondFactor = (typeof secondFactors)[number];
 
+/** The ways to begin a log-in that have no setting of their own. */
+export const firstFactors = ["email"] as const;
+export type FirstFactor = (typeof firstFactors)[number];
+
 /** What counts where no context sets a property (specification 10.13). */
 export const builtInLogin = {
   allow_username_password: true,
@@ -28,6 +32,7 @@ export const builtInLogin = {
   default_redirect_uri: "",
   second_factors: [...secondFactors],
   trusted_browser_lifetime: "0s",
+  first_factors: [],
 } satisfies Record<string, SettingValue>;
 
 /** How people log in, set for an instance or for an organization. */
@@ -74,6 +79,8 @@ export type LoginPolicy = {
   secondFactors: readonly SecondFactor[];
   /** How long a browser that its user trusts spares the second factor; 0: no browser does. */
   trustedBrowserLifetimeMs: number;
+  /** How a log-in may begin beside passwords, passkeys and providers. */
+  firstFactors: readonly FirstFactor[];
 };
 
 export type LoginPolicyReader = SettingsReader<LoginPolicy>;
@@ -82,6 +89,7 @@ export type LoginPolicyReader = SettingsReader<LoginPolicy>;
 export const loginSettingsReader = (db: Database): LoginPolicyReader =>
   settingsReader(db, loginSettings, builtInLogin, (value): LoginPolicy => {
     const chosen = textsOf(value("second_factors"));
+    const first = textsOf(value("first_factors"));
     return {
       allowUsernamePassword: value("allow_username_password") === true,
       allowRegister: value("allow_register") === true,
@@ -99,5 +107,6 @@ export const loginSettingsReader = (db: Database): LoginPolicyReader =>
       defaultRedirectUri: String(value("default_redirect_uri")),
       secondFactors: secondFactors.filter((factor) => chosen.includes(factor)),
       trustedBrowserLifetimeMs: millisecondsOf(value("trusted_browser_lifetime")),
+      firstFactors: firstFactors.filter((factor) => first.includes(factor)),
     };
   });

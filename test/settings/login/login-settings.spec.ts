@@ -31,6 +31,7 @@ const builtIn = allBuiltIn({
   default_redirect_uri: "",
   second_factors: allFactors,
   trusted_browser_lifetime: "0s",
+  first_factors: [],
 });
 const reset = Object.fromEntries(Object.keys(builtIn).map((name) => [name, { reset: true }]));
 
@@ -52,6 +53,7 @@ const others = {
   default_redirect_uri: "https://app.example.com/start?a=b",
   second_factors: ["u2f", "totp"],
   trusted_browser_lifetime: "4s",
+  first_factors: ["email"],
 };
 const setOthers = Object.fromEntries(
   Object.entries(others).map(([name, value]) => [
@@ -136,6 +138,7 @@ describe("login settings", () => {
       trustedBrowserLifetimeMs: 0,
       defaultRedirectUri: "",
       secondFactors: allFactors,
+      firstFactors: [],
     });
     const { validate_org_domains: _, force_mfa_administrators: __, ...settable } = setOthers;
     bodyOf(await set(settable, of(organization)));
@@ -154,6 +157,7 @@ describe("login settings", () => {
       sessionLifetimeMs: 3_000,
       maxPasswordAttempts: 3,
       trustedBrowserLifetimeMs: 4_000,
+      firstFactors: ["email"],
       defaultRedirectUri: "https://app.example.com/start?a=b",
       secondFactors: ["totp", "u2f"],
     });

@@ -15,6 +15,8 @@ export const checkEvents = defineEvents(
     "human.password.check.failed": nothing(),
     /** The hash was made anew, with the password at hand: the one before was imported or weaker. */
     "human.password.hash.updated": nothing(),
+    "human.email.login.check.succeeded": nothing(),
+    "human.email.login.check.failed": nothing(),
     "human.mfa.otp.check.succeeded": payload<{ totpId: string }>(),
     "human.mfa.otp.check.failed": nothing(),
     "human.mfa.otp.sms.check.succeeded": nothing(),

@@ -1,8 +1,11 @@
+import type { Presence } from "../../../eventstore/presence.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
+import type { Database } from "../../../storage/database.ts";
 import { and, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange } from "../../../storage/row-change.ts";
 import { instant, int, type Row, table, text } from "../../../storage/table.ts";
+import { tellNews } from "../notice.ts";
 import { user } from "../user.ts";
 
 /**
@@ -35,27 +38,46 @@ const most = 20;
 export type KnownBrowsers = {
   /** The browser of the request, where the user has logged in by it. */
   find(at: WriteContext, userId: string): Promise<KnownBrowser | undefined>;
-  /** The user has logged in by the browser of the request. Of each user the last 20 browsers are known. */
+  /**
+   * The user has logged in by the browser of the request. Of each user the last 20 browsers are known. They are told of
+   * each that is new beside others, once.
+   */
   remember(at: WriteContext, userId: string): Promise<void>;
 };
+
+/** All browsers by which users have logged in. */
+export const knownBrowsersOf = (db: Database) => {
+  const t = db.table(knownBrowsers);
+  return (instanceId: string, userId: string) =>
+    db.read
+      .select()
+      .from(t)
+      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+};
+
+/** Finds the browser of a request among those that a user has logged in by. */
+export function knownBrowserReader(db: Database) {
+  const ofUser = knownBrowsersOf(db);
+  return async (
+    { instanceId, browser }: WriteContext,
+    userId: string,
+    now: Date,
+  ): Promise<KnownBrowser | undefined> => {
+    if (browser === undefined) return undefined;
+    const rows = await ofUser(instanceId, userId);
+    return rows.find(({ browserId, expiresAt }) => browserId === browser && expiresAt > now);
+  };
+}
 
 export function createKnownBrowsers({
   db,
   events,
   now,
-}: Pick<Deps, "db" | "events" | "now">): KnownBrowsers {
-  const t = db.table(knownBrowsers);
-  const ofUser = (instanceId: string, userId: string) =>
-    db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
-
-  async function find({ instanceId, browser }: WriteContext, userId: string) {
-    if (browser === undefined) return undefined;
-    const rows = await ofUser(instanceId, userId);
-    return rows.find(({ browserId, expiresAt }) => browserId === browser && expiresAt > now());
-  }
+  newId,
+}: Pick<Deps, "db" | "events" | "now" | "newId">): KnownBrowsers {
+  const ofUser = knownBrowsersOf(db);
+  const read = knownBrowserReader(db);
+  const find: KnownBrowsers["find"] = (at, userId) => read(at, userId, now());
 
   return {
     find,
@@ -69,10 +91,21 @@ export function createKnownBrowsers({
         // Nothing is kept of whoever is gone.
         if ((await tx.load(user, userId)).state === undefined) return;
         const rows = await ofUser(instanceId, userId);
+        const found = rows.find(({ browserId }) => browserId === browser);
+        // Of many log-ins at once one finds it new.
+        tx.expectRows(
+          knownBrowsers,
+          { instanceId, userId, browserId: browser },
+          found === undefined ? 0 : 1,
+        );
+        if (found === undefined && rows.length > 0) {
+          const about = { news: "browser.new", browser: seenOf(tx.at.presence) } as const;
+          tellNews(tx, newId, { instanceId, userId }, about);
+        }
         const others = rows
           .filter(({ browserId }) => browserId !== browser)
           .toSorted((one, other) => other.seenAt.getTime() - one.seenAt.getTime());
-        const seen = rows.find(({ browserId }) => browserId === browser) ?? noFailures;
+        const seen = found ?? noFailures;
         const seenAt = tx.now;
         const expiresAt = new Date(seenAt.getTime() + lifeMs);
         const key = { instanceId, userId, browserId: browser };
@@ -84,6 +117,12 @@ export function createKnownBrowsers({
     },
   };
 }
+
+/** As far as it is known: `Firefox, Linux`. */
+const seenOf = (presence: Presence | undefined): string =>
+  [presence?.browser, presence?.system]
+    .filter((each) => each !== undefined && each !== "")
+    .join(", ");
 
 const epoch = new Date(0);
 const noFailures = {
