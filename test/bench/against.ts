@@ -1,17 +1,13 @@
 // `npm run bench:against -- --baseline FOLDER`: this build beside another checkout of the service, in turn, by requests
 // that both understand. Each round starts both anew: the same build is up to a tenth quicker in one process than in the next
 // (where its memory lies, what was compiled when), and an interval over rounds of one process would not show it. See README.md.
-import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import type { JsonObject } from "@bufbuild/protobuf";
+import { rowsOf, type Row, startBuild } from "./builds.ts";
 import { median } from "./judge.ts";
-import { counterMark, type LoadSpec } from "./load/spec.ts";
 import { type BenchCase, type Sample, sampleOf } from "./measure.ts";
-import { formSpec, servicePaths } from "./oidc-requests.ts";
-import { type Child, freePort, spawnServer, untilOk } from "./process.ts";
-import { callJson, restSpec } from "./requests.ts";
-import { newFolder, nodeFlags, root } from "./store.ts";
+import type { Child } from "./process.ts";
+import { root } from "./store.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -32,103 +28,6 @@ const [rounds, turns, seconds] = [flags.rounds, flags.turns, flags.seconds].map(
   number,
 ];
 const warmSeconds = 3;
-const base = "/resources/v3alpha";
-const password = "correct horse battery staple";
-
-type Row = { name: string; load: LoadSpec; waits: boolean };
-
-/** Starts the checkout on a new store, as its own `npm start` does. */
-async function startBuild(folder: string): Promise<{ child: Child; token: string }> {
-  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-    scripts: { start: string };
-  };
-  const startFlags = manifest.scripts.start.match(/--\S+/g) ?? [];
-  const [dir, port] = [newFolder(), await freePort()];
-  const env = {
-    IDSVC_DATA_DIR: dir,
-    IDSVC_PORT: String(port),
-    IDSVC_EXTERNAL_URL: `http://localhost:${port}`,
-  };
-  const child = spawnServer(
-    [...startFlags, ...nodeFlags, join(folder, "src/main.js"), "serve"],
-    env,
-    port,
-  );
-  await untilOk(child, "/readyz", performance.now());
-  const made = JSON.parse(readFileSync(join(dir, "bootstrap.json"), "utf8")) as {
-    machine: { token: string };
-  };
-  return { child, token: made.machine.token };
-}
-
-/** The same requests at either build, each with what it needs made over the API. */
-async function rowsOf({ port }: Child, token: string): Promise<Row[]> {
-  const post = async (path: string, body?: JsonObject) =>
-    Object(
-      await callJson(
-        restSpec(port, `POST ${base}${path}`, body === undefined ? { token } : { token, body }),
-      ),
-    );
-  const target = (name: string): JsonObject => ({
-    ...{ name, rest_webhook: { url: "https://hooks.example.com/audit" } },
-    ...{ timeout: "10s", interrupt_on_error: true },
-  });
-  const { details } = await post("/targets", target("read"));
-  const { details: project } = await post("/projects", { name: "bench" });
-  const api = { auth_method_type: "API_AUTH_METHOD_TYPE_BASIC" };
-  const asker = await post("/apps", { name: "asker", project_id: project.id, api });
-  const machine = await post("/users", { username: "caller", schema_id: "machine", data: {} });
-  const { client_id, client_secret } = await post(`/users/${machine.details.id}/secret`);
-  const form = {
-    grant_type: "client_credentials",
-    scope: `profile urn:idsvc:iam:org:project:id:${project.id}:aud`,
-  };
-  const by = { clientId: client_id, secret: client_secret };
-  const tokenSpec = formSpec(port, servicePaths.token, by, form);
-  const { access_token } = Object(await callJson(tokenSpec));
-  const asked = formSpec(
-    ...([port, servicePaths.introspection] as const),
-    { clientId: asker.client_id, secret: asker.client_secret },
-    { token: access_token },
-  );
-  if (Object(await callJson(asked)).active !== true) throw new Error("the token is not active");
-  const { details: user } = await post("/users", {
-    username: "ada",
-    data: { given_name: "Ada", family_name: "Lovelace" },
-    authenticators: { password: { password } },
-  });
-  const checks = { user: { user_id: user.id }, password: { password } };
-  return [
-    { name: "token", load: tokenSpec, waits: true },
-    { name: "introspection", load: asked, waits: false },
-    {
-      name: "get-target",
-      load: restSpec(port, `GET ${base}/targets/${details.id}`, { token }),
-      waits: false,
-    },
-    {
-      name: "create-target",
-      load: restSpec(port, `POST ${base}/targets`, {
-        ...{ token, body: target(`made ${counterMark}`), counted: true, connections: 32 },
-      }),
-      waits: true,
-    },
-    {
-      // Only named, so that what it costs is the writing.
-      name: "create-session",
-      load: restSpec(port, `POST ${base}/sessions`, {
-        ...{ token, body: { checks: { user: checks.user } }, connections: 32 },
-      }),
-      waits: true,
-    },
-    {
-      name: "password",
-      load: restSpec(port, `POST ${base}/sessions`, { token, body: { checks }, connections: 1 }),
-      waits: false,
-    },
-  ].filter(({ name }) => new RegExp(flags.only ?? "").test(name));
-}
-
 const caseOf = ({ pid }: Child, { name, load }: Row): BenchCase => ({
   ...{ name, pid, load },
   verify: async () => {},
@@ -174,7 +73,7 @@ async function takeRound(round: number): Promise<void> {
   const started = async (folder: string) => {
     const { child, token } = await startBuild(folder);
     running.use(child);
-    return { child, rows: await rowsOf(child, token) };
+    return { child, rows: await rowsOf(child, token, flags.only) };
   };
   const [before, after] = await Promise.all([started(builds.before), started(builds.after)]);
   for (const [at, row] of after.rows.entries()) {

@@ -40,7 +40,7 @@ const redeeming: Found["by"] = {
 /** Which fault finds what is wrong, and in which words. */
 const found: Record<SabotageName, Found | readonly Found[]> = {
   "SQLite acknowledges before it commits": {
-    ...{ by: killed, engine: "sqlite", rounds: 3, says: notThere },
+    ...{ by: killed, engine: "sqlite", rounds: 5, says: notThere },
   },
   "PostgreSQL acknowledges before it commits": {
     ...{ by: killed, engine: "postgres", rounds: 6, says: notThere },

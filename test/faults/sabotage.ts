@@ -102,7 +102,7 @@ export const sabotages = {
     {
       file: "src/resources/event/watch.ts",
       find: "      yield message;\n",
-      replace: "      if (message.sequence % 5n !== 0n) yield message;\n",
+      replace: "      if (message.init.sequence % 5n !== 0n) yield message;\n",
     },
   ],
   "codes count twice": [
