@@ -11,8 +11,9 @@ import { createRelay } from "./worker-relay.ts";
 const silentMs = 10_000;
 /** What a worker may take to end beyond the time for calls under way. */
 const endingMs = 10_000;
-/** Who ends sooner than this after its start has failed; the next start waits a second, then twice as long each time. */
-const failedWithinMs = 10_000;
+/** Who ends sooner than this is replaced after a pause; who never served after one that is twice as long each time. */
+const soonMs = 10_000;
+const leastPauseMs = 1_000;
 const longestPauseMs = 30_000;
 /** So often one may fail while no other serves. */
 const mostFailures = 5;
@@ -103,12 +104,12 @@ function createWorkers(
       return;
     }
     const lived = Math.round(performance.now() - startedAt);
-    slot.failures = lived < failedWithinMs ? slot.failures + 1 : 0;
+    slot.failures = slot.isReady ? 0 : slot.failures + 1;
     if (slot.failures >= mostFailures && running().length === 0) {
       logger.fatal({ worker, code, signal }, "ending: no worker can be started");
       return finish(ownCode);
     }
-    const pauseMs = pauseAfter(slot.failures);
+    const pauseMs = pauseAfter(slot.failures, lived);
     logger.error({ worker, code, signal, lived, pauseMs }, "a worker has ended and is replaced");
     setTimeout(() => start(slot), pauseMs);
   }
@@ -139,9 +140,13 @@ function createWorkers(
   };
 }
 
-/** The first start after a failure is at once. */
-const pauseAfter = (failures: number): number =>
-  failures < 2 ? 0 : Math.min(2 ** (failures - 2) * 1_000, longestPauseMs);
+/** Who served for a while is replaced at once. */
+const pauseAfter = (failures: number, lived: number): number =>
+  failures === 0
+    ? lived < soonMs
+      ? leastPauseMs
+      : 0
+    : Math.min(2 ** (failures - 1) * leastPauseMs, longestPauseMs);
 
 /** Looks each second for workers that are ready and have said nothing for long. */
 function killSilent(running: () => Slot[], logger: Logger): NodeJS.Timeout {

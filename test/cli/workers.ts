@@ -29,7 +29,8 @@ export async function startWorkers(env: Env = {}) {
       .slice(0, -1)
       .filter((line) => line.startsWith("{"))
       .map((line) => JSON.parse(line));
-  const said = (msg: string) => lines().filter((line) => line.msg === msg);
+  /** How often a line of the log says so. There are many lines. */
+  const said = (msg: string) => printed.split(`"msg":"${msg}"`).length - 1;
   const until = async (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> => {
     for (const end = Date.now() + 120_000; !(await isTrue()); await delay(20)) {
       assert.ok(Date.now() < end && child.exitCode === null, `${what}\n${printed}`);
@@ -40,7 +41,7 @@ export async function startWorkers(env: Env = {}) {
     await gone;
     await database[Symbol.asyncDispose]();
   };
-  await until("all serve", () => said("serving").length === Number(all.IDSVC_PROCESSES));
+  await until("all serve", () => said("serving") === Number(all.IDSVC_PROCESSES));
   const { machine } = JSON.parse(readFileSync(join(dir, "bootstrap.json"), "utf8"));
   return {
     child,
@@ -61,6 +62,7 @@ export type Service = Awaited<ReturnType<typeof startWorkers>>;
 export const request = ({ port, token }: Service, path: string, init: RequestInit = {}) =>
   fetch(`http://localhost:${port}${path}`, {
     ...init,
+    signal: AbortSignal.timeout(20_000),
     headers: {
       ...{ authorization: `Bearer ${token}`, connection: "close" },
       ...(init.body === undefined ? {} : { "content-type": "application/json" }),
