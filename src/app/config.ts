@@ -10,7 +10,7 @@ import {
   readText,
   yamlName,
 } from "./config-layers.ts";
-import type { DatabaseLocation, Raw } from "./option-types.ts";
+import type { Raw } from "./option-types.ts";
 import { type ConfigValues, type Option, options } from "./options.ts";
 
 export type { ConfigInput } from "./config-layers.ts";
@@ -78,7 +78,7 @@ export function loadConfig(input: ConfigInput): Config {
     trustedProxies: read(options.trustedProxies),
     tlsCert,
     tlsKey: read(options.tlsKey),
-    processes: read(options.processes, usualProcesses(externalUrl, databaseUrl)),
+    processes: read(options.processes),
     logLevel: read(options.logLevel),
     bootstrapOrganization: read(options.bootstrapOrganization),
     bootstrapAdminPassword: read(options.bootstrapAdminPassword),
@@ -165,9 +165,6 @@ function wrongValue(option: Option<unknown>, { raw, source }: Given, why?: strin
     { metadata: { option: option.env, source, expected: option.type.expected } },
   );
 }
-
-const usualProcesses = (externalUrl: string, { kind }: DatabaseLocation): string =>
-  kind === "sqlite" || isLoopback(new URL(externalUrl).hostname) ? "1" : "auto";
 
 /** How many processes serve together: `auto` is as many as this machine runs at once, and one on SQLite. */
 export function processCount({

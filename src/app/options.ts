@@ -101,7 +101,7 @@ export const options = {
   processes: {
     env: "IDSVC_PROCESSES",
     type: type.processes,
-    derived: "1 where the external URL is on localhost or the store is SQLite, else auto",
+    default: "1",
     unit: "processes",
     why: "Processes that serve the one port together, each on a core of its own; auto takes as many as there are cores. More than one needs PostgreSQL, where each takes 5 connections or more.",
   },
