@@ -4,8 +4,9 @@ import { unavailableAddress } from "../api/server.ts";
 import type { Config } from "./config.ts";
 
 /**
- * The port on which processes that serve together shall listen, which nobody else has. They share it by the system's leave (SO_REUSEPORT), which would
- * as well give it to a second service of the same user.
+ * The port on which processes that serve together shall listen: no other service has it. They share it by `SO_REUSEPORT`, with which
+ * the system would give it to a second service of the same user as well.
+ *
  * @throws FAILED_PRECONDITION ADDRESS_UNAVAILABLE
  */
 export async function freePortOf({ host, port }: Config): Promise<number> {
