@@ -1,18 +1,21 @@
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../faults/server.ts";
 import { freshDatabase } from "../support/postgres.ts";
-import { type Env, newFolder, spawnCommand } from "./command.ts";
+import { type Env, spawnCommand } from "./command.ts";
 
 type Line = { level: string; msg: string; worker?: number; path?: string };
 
 /** `idsvc serve` with several processes on a database of its own; each has said that it serves. */
 export async function startWorkers(env: Env = {}) {
   const database = await freshDatabase();
-  const [dir, port] = [newFolder(), String(await freePort())];
+  // Not `newFolder`: what a hook asks to be done after it is done at its end, and a worker that starts later needs its key.
+  const dir = mkdtempSync(join(tmpdir(), "idsvc-workers-"));
+  const port = String(await freePort());
   const all = {
     ...{ IDSVC_DATA_DIR: dir, IDSVC_PORT: port, IDSVC_DATABASE_URL: database.url },
     ...{ IDSVC_PROCESSES: "2", IDSVC_LOG_LEVEL: "info", ...env },
@@ -40,6 +43,7 @@ export async function startWorkers(env: Env = {}) {
     child.kill("SIGKILL");
     await gone;
     await database[Symbol.asyncDispose]();
+    rmSync(dir, { recursive: true, force: true });
   };
   await until("all serve", () => said("serving") === Number(all.IDSVC_PROCESSES));
   const { machine } = JSON.parse(readFileSync(join(dir, "bootstrap.json"), "utf8"));

@@ -1,0 +1,69 @@
+// Run: alone, long, early
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { addTarget, childrenOf, request, type Service, startWorkers } from "./workers.ts";
+
+/** How often one is killed, each in turn (IDSVC_TEST_KILLS). */
+const kills = Number(process.env["IDSVC_TEST_KILLS"] ?? 6);
+const writers = 4;
+// Every request is a line of the log, which is searched again and again.
+const betweenMs = 20;
+
+describe("processes that serve together", () => {
+  let service: Service;
+  before(async () => {
+    service = await startWorkers();
+  });
+  after(() => service.end());
+
+  it("replace each that is killed in turn under load: what was acknowledged is seen at once, and stays", async () => {
+    const acknowledged: string[] = [];
+    const unseen: string[] = [];
+    const stopping = new AbortController();
+    const write = async (writer: number) => {
+      for (let nth = 0; !stopping.signal.aborted; nth += 1) {
+        await delay(betweenMs);
+        // Whoever is killed meanwhile answers nothing.
+        const added = await addTarget(service, `kept ${writer} ${nth}`).catch(() => undefined);
+        if (added?.status !== 201) continue;
+        const { details } = (await added.json()) as { details: { id: string } };
+        acknowledged.push(details.id);
+        const path = `/resources/v3alpha/targets/${details.id}`;
+        const read = await request(service, path).catch(() => undefined);
+        if (read?.status === 404) unseen.push(details.id);
+        await read?.text();
+      }
+    };
+    const writing = Promise.all(Array.from({ length: writers }, (_, at) => write(at)));
+    try {
+      for (let round = 0; round < kills; round += 1) {
+        const victim = childrenOf(service.child)[round % 2];
+        assert.ok(victim !== undefined);
+        const [before, served] = [acknowledged.length, service.said("serving")];
+        process.kill(victim, "SIGKILL");
+        await service.until("it is replaced", () => service.said("serving") === served + 1);
+        await service.until("writes go on", () => acknowledged.length > before + writers);
+      }
+    } finally {
+      stopping.abort();
+      await writing;
+    }
+    assert.deepEqual(unseen, []);
+    for (const id of acknowledged) {
+      const answer = await request(service, `/resources/v3alpha/targets/${id}`);
+      await answer.text();
+      assert.equal(answer.status, 200, id);
+    }
+    assert.equal(service.said("a worker has ended and is replaced"), kills);
+  });
+
+  it("replace one that hangs", async () => {
+    const [victim = 0] = childrenOf(service.child);
+    const served = service.said("serving");
+    process.kill(victim, "SIGSTOP");
+    await service.until("it is noticed", () => service.said("a worker hangs and is killed") === 1);
+    await service.until("it is replaced", () => service.said("serving") === served + 1);
+    assert.equal((await request(service, "/healthz")).status, 200);
+  });
+});
