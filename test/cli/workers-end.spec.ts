@@ -40,10 +40,10 @@ describe("processes that serve together", () => {
       for (let round = 0; round < kills; round += 1) {
         const victim = childrenOf(service.child)[round % 2];
         assert.ok(victim !== undefined);
-        const [before, served] = [acknowledged.length, service.said("serving")];
+        const [written, served] = [acknowledged.length, service.said("serving")];
         process.kill(victim, "SIGKILL");
         await service.until("it is replaced", () => service.said("serving") === served + 1);
-        await service.until("writes go on", () => acknowledged.length > before + writers);
+        await service.until("writes go on", () => acknowledged.length > written + writers);
       }
     } finally {
       stopping.abort();
