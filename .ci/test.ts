@@ -11,7 +11,7 @@ import {
   statfsSync,
 } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { PassThrough } from "node:stream";
 import { finished, pipeline } from "node:stream/promises";
 import { run } from "node:test";
@@ -132,24 +132,41 @@ function buffered(running: AsyncIterable<TestEvent>): AsyncIterable<TestEvent> {
   return stream;
 }
 
+/**
+ * A line about a test that failed, and none about the suites that it is in. The reporter's own list of them comes after the
+ * counts, which whoever keeps the end of an output may have cut off.
+ */
+function failureOf(event: TestEvent): string | undefined {
+  if (event.type !== "test:fail" || event.data.todo !== undefined) return undefined;
+  const { name, file = "", line, details } = event.data;
+  const { failureType, cause, message } = details.error as Error & { failureType?: string };
+  if (failureType === "subtestsFailed") return undefined;
+  const [reason] = (cause instanceof Error ? cause.message : message).split("\n", 1);
+  return `failed: ${relative(root, file)}:${line} ${name}: ${reason}`;
+}
+
 /** What the test runner tells of all runs, as if they were one. */
 async function* events(): AsyncGenerator<TestEvent> {
   const totals = new Map<string, number>();
+  const failures: string[] = [];
   for (const runs of phases) {
     const beside = runs.map((each) => [each.engine, buffered(start(each))] as const);
     for (const [engine, running] of beside) {
       for await (const event of running) {
         const [, count, number] = countOf(event) ?? [];
-        if (count === undefined) yield engine === "sqlite" ? event : onPostgres(event);
+        const told = engine === "sqlite" ? event : onPostgres(event);
+        if (count === undefined) yield told;
         else totals.set(count, (totals.get(count) ?? 0) + Number(number));
+        const failure = failureOf(told);
+        if (failure !== undefined) failures.push(failure);
         if (event.type === "test:fail") process.exitCode = 1;
         if (event.type === "test:summary" && !event.data.success) process.exitCode = 1;
       }
     }
   }
   totals.set("duration_ms", performance.now());
-  for (const [name, count] of totals) {
-    const message = `${name} ${count}`;
+  const counts = [...totals].map(([name, count]) => `${name} ${count}`);
+  for (const message of [...failures, ...counts]) {
     yield { type: "test:diagnostic", data: { nesting: 0, message, level: "info" } };
   }
 }
