@@ -35,8 +35,7 @@ export type Config = ConfigValues & { describe(): DescribedOption[] };
  * The configuration in force, frozen: defaults < YAML files in order < environment < flags.
  *
  * @throws invalidArgument with option, source and what would be right: CONFIG_VALUE_WRONG, CONFIG_OPTION_UNKNOWN,
- * CONFIG_OPTION_TWICE, CONFIG_FILE_WRONG, CONFIG_TLS_INCOMPLETE, CONFIG_LIMITS_CONTRADICT,
- * CONFIG_PROCESSES_NEED_POSTGRES. No secret is repeated.
+ * CONFIG_OPTION_TWICE, CONFIG_FILE_WRONG, CONFIG_TLS_INCOMPLETE, CONFIG_LIMITS_CONTRADICT. No secret is repeated.
  */
 export function loadConfig(input: ConfigInput): Config {
   const given = readLayers(input);
@@ -166,22 +165,11 @@ function wrongValue(option: Option<unknown>, { raw, source }: Given, why?: strin
   );
 }
 
-/** How many processes serve together: `auto` is as many as this machine runs at once, and one on SQLite. */
-export function processCount({
-  processes,
-  databaseUrl,
-}: Pick<Config, "processes" | "databaseUrl">): number {
-  if (processes !== "auto") return processes;
-  return databaseUrl.kind === "sqlite" ? 1 : availableParallelism();
-}
+/** How many processes serve together: `auto` is as many as this machine runs at once. */
+export const processCount = ({ processes }: Pick<Config, "processes">): number =>
+  processes === "auto" ? availableParallelism() : processes;
 
 function checkTogether(values: ConfigValues): void {
-  if (values.databaseUrl.kind === "sqlite" && processCount(values) > 1)
-    throw invalidArgument(
-      "CONFIG_PROCESSES_NEED_POSTGRES",
-      `IDSVC_PROCESSES is ${values.processes}, and one process serves a store of SQLite: set it to 1, or IDSVC_DATABASE_URL to a PostgreSQL database`,
-      { metadata: { option: "IDSVC_PROCESSES" } },
-    );
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined))
     throw invalidArgument(
       "CONFIG_TLS_INCOMPLETE",

@@ -1,10 +1,7 @@
 import type { ServiceDeps } from "./deps.ts";
-import { existsSync, mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
 import { narrowModes } from "./file-modes.ts";
 import type { Logger } from "pino";
 import { createIdSource } from "../crypto/ids.ts";
-import { failedPrecondition } from "../errors.ts";
 import { createEventStore, type EventStore } from "../eventstore/eventstore.ts";
 import { checkMasterKeys, type MasterKeys } from "../eventstore/master-keys.ts";
 import { createSecretStore, type SecretStore } from "../eventstore/secret-store.ts";
@@ -19,9 +16,11 @@ import type { FeatureDefaults } from "../settings/feature/index.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
 import { claims, origins, secrets as secretRows } from "../storage/kernel-tables.ts";
 import type { Schema } from "../storage/schema.ts";
+import type { SharedStore } from "../storage/sqlite/driver.ts";
 import { watchWrites, type Writability } from "../storage/writability.ts";
 import type { AnyTable } from "../storage/table.ts";
 import { type Config, processCount } from "./config.ts";
+import { makeDataDir } from "./data-dir.ts";
 import { masterKeys } from "./master-key.ts";
 import { modules as allModules } from "./modules.ts";
 
@@ -57,13 +56,20 @@ export type Surroundings = {
   alone?: boolean;
   /** Refuses an SQLite store that another process serves. */
   serves?: boolean;
+  /** An SQLite store is served together with other processes. */
+  shared?: SharedStore;
 };
 
 /** A driver is loaded only where it is used. */
 async function openStore(
   config: Config,
   schema: Schema,
-  around: { onBroken: (error: unknown) => void; alone: boolean; serves: boolean },
+  around: {
+    onBroken: (error: unknown) => void;
+    alone: boolean;
+    serves: boolean;
+    shared?: SharedStore;
+  },
 ): Promise<MigratableDatabase> {
   const at = config.databaseUrl;
   if (at.kind === "sqlite") {
@@ -72,32 +78,6 @@ async function openStore(
   }
   const { openPostgres } = await import("../storage/postgres/driver.ts");
   return openPostgres({ url: at.url, schema, processes: processCount(config) });
-}
-
-/** @throws FAILED_PRECONDITION DATA_DIR_UNUSABLE */
-function makeDataDir(path: string): void {
-  try {
-    makeFolder(path);
-  } catch (cause) {
-    throw failedPrecondition(
-      "DATA_DIR_UNUSABLE",
-      `the data folder ${path} cannot be made: IDSVC_DATA_DIR must name a folder, or a place where one can be made`,
-      { cause },
-    );
-  }
-}
-
-/** With the folders above it. What `mkdir` of Node does by itself (`recursive`) never ends below /proc. */
-function makeFolder(path: string): void {
-  if (existsSync(path) && statSync(path).isDirectory()) return;
-  const parent = dirname(path);
-  if (parent !== path) makeFolder(parent);
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Another process has made it meanwhile.
-    if (!existsSync(path) || !statSync(path).isDirectory()) throw error;
-  }
 }
 
 /** The tables that these slices keep, and those of the jobs. */
@@ -112,7 +92,7 @@ export const schemaOf = (modules: readonly Module<ServiceDeps>[]): Schema => ({
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
   const { logger, now = () => new Date(), moreModules = [] } = around;
-  const { onBroken = () => {}, alone = false, serves = false } = around;
+  const { onBroken = () => {}, alone = false, serves = false, shared } = around;
   makeDataDir(config.dataDir);
   narrowModes(
     config.dataDir,
@@ -126,7 +106,10 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
   const { store: db, writes } = watchWrites(
-    await openStore(config, schema, { onBroken, alone, serves }),
+    await openStore(config, schema, {
+      ...{ onBroken, alone, serves },
+      ...(shared === undefined ? {} : { shared }),
+    }),
   );
   try {
     if (around.onBroken !== undefined) await db.inspect();

@@ -103,7 +103,7 @@ export const options = {
     type: type.processes,
     default: "1",
     unit: "processes",
-    why: "Processes that serve the one port together, each on a core of its own; auto takes as many as there are cores. More than one needs PostgreSQL, where each takes 5 connections or more.",
+    why: "Processes that serve the one port together, each on a core of its own; auto takes as many as there are cores. On PostgreSQL each takes 5 connections or more; on SQLite one more process writes for all.",
   },
   logLevel: {
     env: "IDSVC_LOG_LEVEL",

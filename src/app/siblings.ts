@@ -16,6 +16,9 @@ export type ToWorker =
   | { kind: "asked"; id: number; topic: string; content: unknown }
   | { kind: "answered"; id: number; answers: Answer[] };
 
+/** The topic under which the process that has started the others answers itself: the names of those that run. */
+export const runningProcesses = "running processes";
+
 export type Answer = { worker: number; content: unknown };
 
 export type Siblings = {

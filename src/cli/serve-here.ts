@@ -17,7 +17,7 @@ const lastWordMs = 100;
 /** Serves in this process until a signal; the first one stops in order, the second at once (H4). */
 export async function serveHere(config: Config): Promise<number> {
   const started = performance.now();
-  const { siblings, isFirst, ready } = joinWorkers();
+  const { siblings, isFirst, ready, ...store } = joinWorkers();
   const root = createLogger(config.logLevel);
   const logger = siblings.number === undefined ? root : root.child({ worker: siblings.number });
   // One call's defect is no reason to end those of everybody else.
@@ -27,6 +27,7 @@ export async function serveHere(config: Config): Promise<number> {
   await using kernel = await openKernel(config, {
     logger,
     serves: true,
+    ...store,
     onBroken(err) {
       const why =
         err instanceof DomainError
@@ -39,14 +40,14 @@ export async function serveHere(config: Config): Promise<number> {
   });
   const made = await bootstrap(kernel);
   // Nothing that may fail comes after the first caller.
-  const { risks, ...store } = await kernel.db.health();
+  const { risks, ...health } = await kernel.db.health();
   for (const risk of risks) logger.warn(`the database: ${risk}`);
   const app = await startApp(kernel, { siblings });
   logger.info(
     {
       version,
       node: process.version,
-      store,
+      store: health,
       port: app.port,
       ms: Math.round(performance.now() - started),
     },

@@ -1,6 +1,11 @@
-import type { Answer, FromWorker, ToWorker } from "../app/siblings.ts";
+import { type Answer, type FromWorker, runningProcesses, type ToWorker } from "../app/siblings.ts";
 
-type Member = { number: number; send: (message: ToWorker) => void };
+type Member = {
+  number: number;
+  processName: string;
+  isReady: boolean;
+  send: (message: ToWorker) => void;
+};
 type Question = {
   asker: number;
   id: number;
@@ -11,14 +16,21 @@ type Question = {
 
 const answerMs = 1_000;
 
-/** Brings what workers say to the others, and the answers back (siblings.ts). */
+/**
+ * Brings what workers say to the others, and the answers back (siblings.ts).
+ *
+ * @param members those that have been started and have not ended
+ */
 export function createRelay(members: () => Member[]) {
   const open = new Map<number, Question>();
   let lastId = 0;
 
-  const others = (number: number) => members().filter((each) => each.number !== number);
+  const memberOf = (number: number) => members().find((each) => each.number === number);
+  const others = (number: number) =>
+    members().filter((each) => each.isReady && each.number !== number);
 
   function ask(asker: number, id: number, topic: string, content: unknown): void {
+    if (topic === runningProcesses) return tellRunning(asker, id);
     const asked = others(asker);
     const own = (lastId += 1);
     const timer = setTimeout(() => question.end(), answerMs);
@@ -27,13 +39,18 @@ export function createRelay(members: () => Member[]) {
       end() {
         clearTimeout(timer);
         if (!open.delete(own)) return;
-        const to = members().find(({ number }) => number === asker);
-        to?.send({ kind: "answered", id, answers: question.answers });
+        memberOf(asker)?.send({ kind: "answered", id, answers: question.answers });
       },
     };
     open.set(own, question);
     for (const each of asked) each.send({ kind: "asked", id: own, topic, content });
     if (asked.length === 0) question.end();
+  }
+
+  // Asked also by one that does not serve yet.
+  function tellRunning(asker: number, id: number): void {
+    const answers = members().map((each) => ({ worker: each.number, content: each.processName }));
+    memberOf(asker)?.send({ kind: "answered", id, answers });
   }
 
   function answer(number: number, id: number, content: unknown): void {

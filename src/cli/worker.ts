@@ -1,10 +1,23 @@
-import { alone, type Siblings, siblingsOver, type ToWorker } from "../app/siblings.ts";
+import {
+  alone,
+  runningProcesses,
+  type Siblings,
+  siblingsOver,
+  type ToWorker,
+} from "../app/siblings.ts";
+import type { SharedStore } from "../storage/sqlite/driver.ts";
+import { aliveEveryMs } from "./replacement.ts";
 
-/** How often a worker says that its event loop turns. */
-export const aliveEveryMs = 1_000;
-
-/** The variables that tell a worker its number, and whether it is the first that was ever started. */
-export const workerVariables = { number: "WORKER_NUMBER", isFirst: "WORKER_IS_FIRST" };
+/**
+ * The variables that tell a worker its number, whether it is the first that was ever started, its name to the store, and,
+ * on SQLite, where the process listens that writes.
+ */
+export const workerVariables = {
+  number: "WORKER_NUMBER",
+  isFirst: "WORKER_IS_FIRST",
+  processName: "WORKER_PROCESS_NAME",
+  writerSocket: "WORKER_WRITER_SOCKET",
+};
 
 /** Whether this process was started as one of those that serve together (workers.ts). */
 export const isWorker = (): boolean =>
@@ -14,9 +27,15 @@ export const isWorker = (): boolean =>
  * What this process is among those that serve together, if it was started as one of them.
  *
  * @property isFirst what is said once at the start is said by it
+ * @property shared the store of SQLite that they share
  * @property ready says that it serves
  */
-export function joinWorkers(): { siblings: Siblings; isFirst: boolean; ready: () => void } {
+export function joinWorkers(): {
+  siblings: Siblings;
+  isFirst: boolean;
+  shared?: SharedStore;
+  ready: () => void;
+} {
   if (!isWorker()) return { siblings: alone, isFirst: true, ready: () => {} };
   // What is on its way as the other end goes is lost with it.
   const send = (message: object) => void (process.connected && process.send?.(message, () => {}));
@@ -30,8 +49,14 @@ export function joinWorkers(): { siblings: Siblings; isFirst: boolean; ready: ()
   // Nobody would replace it, nor stop it.
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   process.channel?.unref();
+  const {
+    [workerVariables.processName]: processName = "",
+    [workerVariables.writerSocket]: socket,
+  } = process.env;
+  const shared = { socket: socket ?? "", processName, endedOf: endedOf(siblings) };
   return {
     siblings,
+    ...(shared.socket === "" ? {} : { shared }),
     isFirst: process.env[workerVariables.isFirst] === "true",
     ready() {
       send({ kind: "ready" });
@@ -39,3 +64,10 @@ export function joinWorkers(): { siblings: Siblings; isFirst: boolean; ready: ()
     },
   };
 }
+
+/** Of these processes those that do not run; nobody where the one that has started this one does not say. */
+const endedOf = (siblings: Siblings) => async (names: readonly string[]) => {
+  const answers = await siblings.ask(runningProcesses, undefined);
+  const running = new Set(answers.map(({ content }) => content));
+  return running.size === 0 ? [] : names.filter((name) => !running.has(name));
+};

@@ -1,74 +1,91 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Config } from "../app/config.ts";
+import { makeDataDir } from "../app/data-dir.ts";
 import { freePortOf } from "../app/free-port.ts";
 import type { FromWorker, ToWorker } from "../app/siblings.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
+import { newProcessName } from "../storage/process-name.ts";
 import { exitCodes } from "./context.ts";
-import { aliveEveryMs, workerVariables } from "./worker.ts";
+import {
+  emptyKept,
+  type Kept,
+  killSilent,
+  mostFailures,
+  noteEnd,
+  noteStart,
+} from "./replacement.ts";
+import { keepSqliteWriter } from "./sqlite-writer.ts";
+import { workerVariables } from "./worker.ts";
 import { createRelay } from "./worker-relay.ts";
 
 /** A worker that has said nothing for so long hangs. */
 const silentMs = 10_000;
 /** What a worker may take to end beyond the time for calls under way. */
 const endingMs = 10_000;
-/** Who ends sooner than this is replaced after a pause; who never served after one that is twice as long each time. */
-const soonMs = 10_000;
-const leastPauseMs = 1_000;
-const longestPauseMs = 30_000;
-/** So often one may fail while no other serves. */
-const mostFailures = 5;
 
 /** A place that one worker has at a time. */
-type Slot = {
-  number: number;
-  worker: ChildProcess | undefined;
-  startedAt: number;
-  isReady: boolean;
-  heardAt: number;
-  failures: number;
-};
+type Slot = Kept & { number: number; processName: string };
 
 /**
  * Starts workers that serve together, and replaces those that end or hang. The first one opens the store alone; when it
- * serves, the others start.
+ * serves, the others start. For a store of SQLite one more process writes, which is there before them and ends after them.
  *
  * @returns the exit code, once all have ended: that of the first, if it never served
- * @throws FAILED_PRECONDITION ADDRESS_UNAVAILABLE when the system does not give them the port
+ * @throws FAILED_PRECONDITION ADDRESS_UNAVAILABLE when the system does not give them the port; STORE_SERVED, STORE_PATH_TOO_LONG
  */
 export async function superviseWorkers(config: Config, count: number): Promise<number> {
   const logger = createLogger(config.logLevel);
   const port = await freePortOf(config);
   const { promise, resolve } = Promise.withResolvers<number>();
-  const workers = createWorkers({ count, port, logger }, resolve);
+  makeDataDir(config.dataDir);
+  const { databaseUrl: store } = config;
+  const writer =
+    store.kind === "sqlite"
+      ? await keepSqliteWriter({ path: store.file, logger }, (code) => workers.giveUp(code))
+      : undefined;
+  const workers = createWorkers({ count, port, logger, socket: writer?.socket }, resolve);
   let isAsked = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
-      if (isAsked) return workers.kill();
+      if (isAsked) {
+        writer?.kill();
+        return workers.kill();
+      }
       isAsked = true;
       logger.info("stopping");
       workers.stop(config.shutdownTimeoutMs + endingMs);
     });
   }
   const code = await promise;
+  await writer?.stop();
   if (isAsked) logger.info("stopped");
   logger.flush();
   return code;
 }
 
 function createWorkers(
-  { count, port, logger }: { count: number; port: number; logger: Logger },
+  {
+    count,
+    logger,
+    ...place
+  }: { count: number; port: number; socket: string | undefined; logger: Logger },
   done: (code: number) => void,
 ) {
   const slots = Array.from({ length: count }, (_, at) => emptySlot(at + 1));
-  const running = () => slots.filter(({ worker }) => worker !== undefined);
+  const running = () => slots.filter((slot) => slot.process !== undefined);
   const relay = createRelay(() =>
-    slots.flatMap(({ number, worker, isReady }) =>
-      worker !== undefined && isReady
-        ? [{ number, send: (message: ToWorker) => sendTo(worker, message) }]
-        : [],
-    ),
+    running().map((slot) => ({ ...slot, send: (message) => sendTo(slot, message) })),
   );
-  const watch = killSilent(running, logger);
+  const watch = killSilent(
+    {
+      silentMs,
+      found(kept) {
+        const { number: worker } = kept as Slot;
+        logger.error({ worker, silentMs }, "a worker hangs and is killed");
+      },
+    },
+    running,
+  );
   let startedCount = 0;
   let hasServed = false;
   let isStopping = false;
@@ -76,9 +93,10 @@ function createWorkers(
 
   function start(slot: Slot): void {
     if (isStopping) return;
-    const worker = startWorker(slot.number, startedCount === 0, port);
+    slot.processName = newProcessName();
+    const worker = startWorker(slot, startedCount === 0, place);
     startedCount += 1;
-    Object.assign(slot, { worker, startedAt: performance.now(), isReady: false });
+    noteStart(slot, worker);
     worker.on("message", (message) => hear(slot, message as unknown as FromWorker));
     worker.on("error", (err) => logger.error({ err, worker: slot.number }, "a worker fails"));
     worker.on("exit", (code, signal) => end(slot, code, signal));
@@ -94,8 +112,8 @@ function createWorkers(
   }
 
   function end(slot: Slot, code: number | null, signal: string | null): void {
-    const { number: worker, startedAt } = slot;
-    slot.worker = undefined;
+    const { number: worker } = slot;
+    const { lived, pauseMs } = noteEnd(slot);
     relay.forget(worker);
     const ownCode = code ?? exitCodes.failed;
     if (!hasServed || isStopping) {
@@ -103,13 +121,10 @@ function createWorkers(
       if (running().length === 0) finish(worstCode);
       return;
     }
-    const lived = Math.round(performance.now() - startedAt);
-    slot.failures = slot.isReady ? 0 : slot.failures + 1;
     if (slot.failures >= mostFailures && running().length === 0) {
       logger.fatal({ worker, code, signal }, "ending: no worker can be started");
       return finish(ownCode);
     }
-    const pauseMs = pauseAfter(slot.failures, lived);
     logger.error({ worker, code, signal, lived, pauseMs }, "a worker has ended and is replaced");
     setTimeout(() => start(slot), pauseMs);
   }
@@ -121,7 +136,7 @@ function createWorkers(
   }
 
   const signalAll = (signal: NodeJS.Signals): void => {
-    for (const { worker } of running()) worker?.kill(signal);
+    for (const slot of running()) slot.process?.kill(signal);
   };
 
   const [first] = slots;
@@ -137,51 +152,33 @@ function createWorkers(
       worstCode = exitCodes.failed;
       signalAll("SIGKILL");
     },
+    /** What they need is gone for good. */
+    giveUp(code: number): void {
+      worstCode = code;
+      this.stop(endingMs);
+    },
   };
 }
 
-/** Who served for a while is replaced at once. */
-const pauseAfter = (failures: number, lived: number): number =>
-  failures === 0
-    ? lived < soonMs
-      ? leastPauseMs
-      : 0
-    : Math.min(2 ** (failures - 1) * leastPauseMs, longestPauseMs);
-
-/** Looks each second for workers that are ready and have said nothing for long. */
-function killSilent(running: () => Slot[], logger: Logger): NodeJS.Timeout {
-  let lookedAt = performance.now();
-  return setInterval(() => {
-    const now = performance.now();
-    // After a pause of this process itself nobody could be heard.
-    const wasAsleep = now - lookedAt > silentMs / 2;
-    lookedAt = now;
-    for (const slot of running()) {
-      if (wasAsleep) slot.heardAt = now;
-      if (!slot.isReady || now - slot.heardAt < silentMs) continue;
-      logger.error({ worker: slot.number, silentMs }, "a worker hangs and is killed");
-      slot.heardAt = now;
-      slot.worker?.kill("SIGKILL");
-    }
-  }, aliveEveryMs);
-}
-
 /** The same command line in a process of its own, with the port that was found. */
-const startWorker = (number: number, isFirst: boolean, port: number): ChildProcess =>
+const startWorker = (
+  { number, processName }: Slot,
+  isFirst: boolean,
+  { port, socket = "" }: { port: number; socket: string | undefined },
+): ChildProcess =>
   fork(process.argv[1] ?? "", [...process.argv.slice(2), "--port", String(port)], {
     env: {
       ...process.env,
       [workerVariables.number]: String(number),
       [workerVariables.isFirst]: String(isFirst),
+      [workerVariables.processName]: processName,
+      [workerVariables.writerSocket]: socket,
     },
   });
 
-const emptySlot = (number: number): Slot => ({
-  ...{ number, worker: undefined, isReady: false, failures: 0 },
-  ...{ startedAt: 0, heardAt: 0 },
-});
+const emptySlot = (number: number): Slot => ({ ...emptyKept(), number, processName: "" });
 
-const sendTo = (worker: ChildProcess, message: ToWorker): void => {
+const sendTo = ({ process: worker }: Slot, message: ToWorker): void => {
   // One that is ending needs no word any more.
-  if (worker.connected) worker.send(message, () => undefined);
+  if (worker?.connected === true) worker.send(message, () => undefined);
 };

@@ -64,6 +64,10 @@ export function createCacheVersions() {
         }
       }
     },
+    /** Counts events that another process has written to these streams. */
+    touchStreams(aggregateIds: readonly string[]): void {
+      for (const id of aggregateIds) countStream(id);
+    },
     /** Counts a commit of which only the instance is known. */
     touchInstance(instanceId: string): void {
       for (const scope of [instanceId, everyInstance]) ofInstance(scope).any += 1;

@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { addTarget, childrenOf, request, type Service, startWorkers } from "./workers.ts";
+import {
+  addTarget,
+  type Engine,
+  engineNames,
+  processesOf,
+  request,
+  type Service,
+  startWorkers,
+} from "./workers.ts";
 
 /** How often one is killed, each in turn (IDSVC_TEST_KILLS). */
 const kills = Number(process.env["IDSVC_TEST_KILLS"] ?? 6);
@@ -10,16 +18,17 @@ const writers = 4;
 // Every request is a line of the log, which is searched again and again.
 const betweenMs = 20;
 
-describe("processes that serve together", () => {
+const ends = (engine: Engine) => {
   let service: Service;
   before(async () => {
-    service = await startWorkers();
+    service = await startWorkers(engine);
   });
   after(() => service.end());
 
   it("replace each that is killed in turn under load: what was acknowledged is seen at once, and stays", async () => {
     const acknowledged: string[] = [];
     const unseen: string[] = [];
+    let killedWriters = 0;
     const stopping = new AbortController();
     const write = async (writer: number) => {
       for (let nth = 0; !stopping.signal.aborted; nth += 1) {
@@ -38,11 +47,14 @@ describe("processes that serve together", () => {
     const writing = Promise.all(Array.from({ length: writers }, (_, at) => write(at)));
     try {
       for (let round = 0; round < kills; round += 1) {
-        const victim = childrenOf(service.child)[round % 2];
+        const { workers, writer } = processesOf(service);
+        const victims = writer === undefined ? workers : [...workers, writer];
+        const victim = victims[round % victims.length];
         assert.ok(victim !== undefined);
         const [written, served] = [acknowledged.length, service.said("serving")];
         process.kill(victim, "SIGKILL");
-        await service.until("it is replaced", () => service.said("serving") === served + 1);
+        if (victim === writer) killedWriters += 1;
+        else await service.until("it is replaced", () => service.said("serving") === served + 1);
         await service.until("writes go on", () => acknowledged.length > written + writers);
       }
     } finally {
@@ -55,15 +67,21 @@ describe("processes that serve together", () => {
       await answer.text();
       assert.equal(answer.status, 200, id);
     }
-    assert.equal(service.said("a worker has ended and is replaced"), kills);
+    const killedWorkers = service.said("a worker has ended and is replaced");
+    assert.equal(killedWorkers, kills - killedWriters);
+    assert.equal(service.said("the process that writes has ended and is replaced"), killedWriters);
   });
 
   it("replace one that hangs", async () => {
-    const [victim = 0] = childrenOf(service.child);
+    const [victim = 0] = processesOf(service).workers;
     const served = service.said("serving");
     process.kill(victim, "SIGSTOP");
     await service.until("it is noticed", () => service.said("a worker hangs and is killed") === 1);
     await service.until("it is replaced", () => service.said("serving") === served + 1);
     assert.equal((await request(service, "/healthz")).status, 200);
   });
-});
+};
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  describe(`processes that serve together (on ${engineNames[engine]})`, () => ends(engine));
+}

@@ -1,16 +1,26 @@
 // Run: alone, early
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { takeServingLock } from "../../src/storage/sqlite/serving-lock.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { type Env, idsvc, newFolder } from "./command.ts";
-import { addTarget, childrenOf, request, type Service, startWorkers } from "./workers.ts";
+import {
+  addTarget,
+  childrenOf,
+  type Engine,
+  engineNames,
+  request,
+  type Service,
+  startWorkers,
+} from "./workers.ts";
 
-describe("processes that serve together (IDSVC_PROCESSES)", () => {
+const servingTogether = (engine: Engine) => {
   let service: Service;
   before(async () => {
-    service = await startWorkers({ IDSVC_METRICS_TOKEN: "a-token-of-metrics" });
+    service = await startWorkers(engine, { IDSVC_METRICS_TOKEN: "a-token-of-metrics" });
   });
   after(() => service.end());
 
@@ -62,18 +72,19 @@ describe("processes that serve together (IDSVC_PROCESSES)", () => {
   });
 
   it("end in order with 0 when the one that has started them is asked to stop", async () => {
-    const workers = childrenOf(service.child);
+    const all = childrenOf(service.child);
+    assert.equal(all.length, engine === "sqlite" ? 3 : 2);
     service.child.kill("SIGTERM");
     assert.equal(await service.gone, 0);
     assert.ok(service.said("stopped") >= 3, service.printed().slice(-2_000));
-    for (const pid of workers) assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+    for (const pid of all) assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
   });
-});
+};
 
-describe("what processes that serve together share", () => {
+const sharing = (engine: Engine) => {
   let service: Service;
   before(async () => {
-    service = await startWorkers({ IDSVC_RATE_LIMIT: "20", IDSVC_PROCESSES: "3" });
+    service = await startWorkers(engine, { IDSVC_RATE_LIMIT: "20", IDSVC_PROCESSES: "3" });
   });
   after(() => service.end());
 
@@ -95,7 +106,7 @@ describe("what processes that serve together share", () => {
 
   it("ends with the one that has started them, though that is killed", async () => {
     const workers = childrenOf(service.child);
-    assert.equal(workers.length, 3);
+    assert.equal(workers.length, engine === "sqlite" ? 4 : 3);
     service.child.kill("SIGKILL");
     await service.gone;
     const isGone = (pid: number) => {
@@ -109,7 +120,13 @@ describe("what processes that serve together share", () => {
       assert.ok(Date.now() < end, "they go on");
     }
   });
-});
+};
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  const on = `(on ${engineNames[engine]})`;
+  describe(`processes that serve together (IDSVC_PROCESSES) ${on}`, () => servingTogether(engine));
+  describe(`what processes that serve together share ${on}`, () => sharing(engine));
+}
 
 describe("IDSVC_PROCESSES", () => {
   const refused = async (env: Env, code: number, text: RegExp) => {
@@ -127,14 +144,16 @@ describe("IDSVC_PROCESSES", () => {
         /IDSVC_PROCESSES.* must be a whole number from 1 to 256, or auto/,
       ));
   }
-  it("is one on SQLite, and auto is one there", async () => {
-    const why =
-      /CONFIG_PROCESSES_NEED_POSTGRES|IDSVC_PROCESSES is 2, and one process serves a store of SQLite/;
-    await refused({ IDSVC_PROCESSES: "2" }, 2, why);
-    const config = await idsvc(["config", "--json"], {
-      ...{ IDSVC_DATA_DIR: newFolder(), IDSVC_PROCESSES: "auto" },
-    });
-    assert.equal(config.code, 0);
+  it("leads to one line where another process serves the store of SQLite", async () => {
+    const dir = newFolder();
+    using _ = takeServingLock(join(dir, "idsvc.db"));
+    const env = { IDSVC_DATA_DIR: dir, IDSVC_PROCESSES: "2", IDSVC_LOG_LEVEL: "silent" };
+    await refused(env, 1, /is served by another process: stop that one first/);
+  });
+  it("leads to one line where the path of the store of SQLite is too long for a socket", async () => {
+    const dir = join(newFolder(), "long".repeat(30));
+    const env = { IDSVC_DATA_DIR: dir, IDSVC_PROCESSES: "2", IDSVC_LOG_LEVEL: "silent" };
+    await refused(env, 1, /too long for a socket beside it/);
   });
   it("leads to one line where the port is taken", async () => {
     await using database = await freshDatabase();

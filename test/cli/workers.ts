@@ -8,17 +8,21 @@ import { freePort } from "../faults/server.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { type Env, spawnCommand } from "./command.ts";
 
+export type Engine = "sqlite" | "postgres";
+export const engineNames = { sqlite: "SQLite", postgres: "PostgreSQL" };
+
 type Line = { level: string; msg: string; worker?: number; path?: string };
 
-/** `idsvc serve` with several processes on a database of its own; each has said that it serves. */
-export async function startWorkers(env: Env = {}) {
-  const database = await freshDatabase();
+/** `idsvc serve` with several processes on a store of its own; each has said that it serves. */
+export async function startWorkers(engine: Engine, env: Env = {}) {
+  const database = engine === "postgres" ? await freshDatabase() : undefined;
   // Not `newFolder`: what a hook asks to be done after it is done at its end, and a worker that starts later needs its key.
   const dir = mkdtempSync(join(tmpdir(), "idsvc-workers-"));
   const port = String(await freePort());
   const all = {
-    ...{ IDSVC_DATA_DIR: dir, IDSVC_PORT: port, IDSVC_DATABASE_URL: database.url },
-    ...{ IDSVC_PROCESSES: "2", IDSVC_LOG_LEVEL: "info", ...env },
+    ...{ IDSVC_DATA_DIR: dir, IDSVC_PORT: port, IDSVC_PROCESSES: "2", IDSVC_LOG_LEVEL: "info" },
+    ...(database === undefined ? {} : { IDSVC_DATABASE_URL: database.url }),
+    ...env,
   };
   const child = spawnCommand(["serve"], all);
   let printed = "";
@@ -42,13 +46,14 @@ export async function startWorkers(env: Env = {}) {
   const end = async (): Promise<void> => {
     child.kill("SIGKILL");
     await gone;
-    await database[Symbol.asyncDispose]();
+    await database?.[Symbol.asyncDispose]();
     rmSync(dir, { recursive: true, force: true });
   };
   await until("all serve", () => said("serving") === Number(all.IDSVC_PROCESSES));
   const { machine } = JSON.parse(readFileSync(join(dir, "bootstrap.json"), "utf8"));
   return {
     child,
+    dir,
     port,
     gone,
     end,
@@ -81,6 +86,15 @@ export const addTarget = async (service: Service, name: string) => {
   });
   return request(service, "/resources/v3alpha/targets", { method: "POST", body });
 };
+
+/** The processes that serve, and for a store of SQLite the one that writes. */
+export function processesOf({ child }: Service): { workers: number[]; writer: number | undefined } {
+  const all = childrenOf(child);
+  const writer = all.find((pid) =>
+    readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("writer-process"),
+  );
+  return { workers: all.filter((pid) => pid !== writer), writer };
+}
 
 export const childrenOf = ({ pid }: ChildProcess): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);

@@ -1,8 +1,11 @@
+import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { openSqlite } from "../../src/storage/sqlite/driver.ts";
+import { newProcessName } from "../../src/storage/process-name.ts";
+import { serveWriter } from "../../src/storage/sqlite/shared-writer.ts";
 import { type Place, unit } from "./place.ts";
 
 export type Connection = Sqlite.Database & Disposable;
@@ -40,6 +43,41 @@ export async function servedPlace(): Promise<FilePlace> {
           isServed = false;
         },
       });
+    },
+  };
+}
+
+/** The same; whoever opens it serves it together with the others, and one more process (here a part of this one) writes for all. */
+export async function sharedPlace(): Promise<FilePlace> {
+  const place = await filePlace();
+  const { path } = place;
+  const socket = `${path}-writer`;
+  const running = new Set<string>();
+  const broken: unknown[] = [];
+  const writer = await serveWriter({ path, socket }, (error) => broken.push(error));
+  return {
+    ...place,
+    async open(schema) {
+      const processName = newProcessName();
+      running.add(processName);
+      const endedOf = async (names: readonly string[]) =>
+        names.filter((name) => !running.has(name));
+      const db = openSqlite({
+        ...{ path, schema, serves: true },
+        shared: { socket, processName, endedOf },
+      });
+      const close = db[Symbol.asyncDispose].bind(db);
+      return Object.assign(db, {
+        async [Symbol.asyncDispose]() {
+          await close();
+          running.delete(processName);
+        },
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await writer[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
+      assert.deepEqual(broken, []);
     },
   };
 }

@@ -14,7 +14,7 @@ import { open as openFile } from "../../src/storage/sqlite/open.ts";
 import { storageContract } from "./contract.ts";
 import { happened, logOf, notes, schema, unit } from "./place.ts";
 import { beforeCommits, flushFailed } from "./sqlite-commits.ts";
-import { connect, filePlace, servedPlace } from "./sqlite-place.ts";
+import { connect, filePlace, servedPlace, sharedPlace } from "./sqlite-place.ts";
 
 const refused = (kind: Kind, reason: string, says: RegExp) => (error: unknown) => {
   assert.ok(error instanceof DomainError, String(error));
@@ -44,6 +44,9 @@ async function damagedPlace(count: number) {
 describe("the store on SQLite", () => storageContract(filePlace));
 
 describe("the store on SQLite while it is served", () => storageContract(servedPlace));
+
+describe("the store on SQLite while several processes serve it", () =>
+  storageContract(sharedPlace));
 
 describe("opening an SQLite file", () => {
   it("flushes every commit, and overwrites what is deleted (F05, C7)", async () => {

@@ -43,12 +43,12 @@ class Refused extends Error {
  * The statements of one writing connection, prepared once each.
  *
  * @param texts the text of each statement, at its number
- * @param isBeside another process may serve the store: it is told of each commit (`markOthers`)
+ * @param keep writes what others are to know of a commit, in its transaction: what became of each unit
  */
 export function createApplier(
   connection: Sqlite.Database,
   texts: readonly string[],
-  isBeside: boolean,
+  keep: (results: readonly Result[]) => void = () => {},
 ): Applier {
   const begin = connection.prepare("BEGIN IMMEDIATE");
   const end = connection.prepare("COMMIT");
@@ -116,7 +116,7 @@ export function createApplier(
         results = applyEach(units);
       }
       heads.write();
-      if (isBeside) markOthers(connection);
+      keep(results);
       const applied = performance.now();
       end.run();
       const now = performance.now();

@@ -11,7 +11,14 @@ import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
 import type { Schema } from "../schema.ts";
-import { createApplier, createBesideReader, type Outcome } from "./apply.ts";
+import {
+  type Applier,
+  createApplier,
+  createBesideReader,
+  markOthers,
+  type Outcome,
+} from "./apply.ts";
+import { createRingReader } from "./commit-ring.ts";
 import { createCompiler } from "./compile.ts";
 import { isBusy, isDamage, isUnflushed } from "./errors.ts";
 import {
@@ -28,6 +35,7 @@ import { takeServingLock } from "./serving-lock.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { damagedAt, damagedMeanwhile, lookThrough, suspect } from "./soundness.ts";
 import { rememberStatements } from "./statements.ts";
+import { writeByProcess } from "./remote-writer.ts";
 import { writeByFlush, writeHere, writeInThread, type Writer } from "./writer.ts";
 
 const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
@@ -42,14 +50,25 @@ export type OnBroken = (error: unknown) => void;
 /** A query of drizzle that is built, or one that is prepared and has its values. */
 type Query = { all(): unknown } | { sync(): unknown };
 
+export type SharedStore = {
+  /** Where the process listens that writes (shared-writer.ts). */
+  socket: string;
+  /** The name of this process. */
+  processName: string;
+  /** Of these processes those that have ended. */
+  endedOf: (names: readonly string[]) => Promise<string[]>;
+};
+
 type Options = {
   path: string;
   schema: Schema;
   onBroken?: OnBroken;
   /** No other process may have the file open, neither now nor until it is closed. */
   alone?: boolean;
-  /** No other process may serve the store. */
+  /** No other process may serve the store, but for those that share it. */
   serves?: boolean;
+  /** It is served together with other processes, of which one more writes for all. */
+  shared?: SharedStore;
   /** How long flushes may hold up who reads, on average; with 0 none does. */
   quickFlushMs?: number;
 };
@@ -62,26 +81,27 @@ type Options = {
  */
 export function openSqlite(options: Options): MigratableDatabase {
   using undone = new DisposableStack();
-  const lock = options.serves === true ? undone.use(takeServingLock(options.path)) : undefined;
+  const { shared, serves = false } = options;
+  const lock =
+    serves && shared === undefined ? undone.use(takeServingLock(options.path)) : undefined;
   const connection = open(options.path, options.alone === true);
   const breakage = breakageOf(options);
   const { isBroken, giveUp, noticeDamage, explain } = breakage;
   const reader = readerOf(connection, noticeDamage);
   const compiler = createCompiler();
-  const applier = createApplier(connection, compiler.texts, lock === undefined);
+  const applier = createApplier(
+    connection,
+    compiler.texts,
+    serves ? undefined : () => markOthers(connection),
+  );
   const apply: ApplyShadow = (change, rename) => applier.run(compiler.change(change, rename));
-  const here = writeHere(connection, applier);
-  const startThread = () => writeInThread(options.path, compiler.texts, giveUp);
-  const writer =
-    lock === undefined
-      ? here
-      : writeByFlush(here, startThread, options.quickFlushMs ?? quickFlushMs);
+  const writer = writerOf(options, { connection, applier, texts: compiler.texts, giveUp });
   const [cacheVersions, listeners] = [createCacheVersions(), createListeners()];
   const ending = new AbortController();
   let closed = false;
 
-  const isOther = lock === undefined ? () => true : createBesideReader(connection);
-  const { noticeOthers, noticeOnce } = otherProcesses(connection, isOther, cacheVersions.touchAll);
+  const look = lookForOthers(connection, options, { cacheVersions, tell: listeners.tell });
+  const { noticeOthers, noticeOnce } = otherProcesses(connection, look);
   const watch = setInterval(noticeOthers, otherProcessPollMs).unref();
 
   // What was deleted stands in the write-ahead log until it is written over, which in a quiet service takes long. Another
@@ -90,11 +110,11 @@ export function openSqlite(options: Options): MigratableDatabase {
   const sweep = setInterval(() => void (isBroken() || emptyLog()), emptyLogEveryMs).unref();
 
   // A command is alone with what it asks.
-  const threads = lock === undefined ? undefined : readInThreads(options.path, explain);
+  const threads = serves ? readInThreads(options.path, explain) : undefined;
 
   const meter = createBatchMeter();
   const writes = groupCommits({
-    write: (units) => whenKnown(writer.commit(units), noted(meter)),
+    write: (units, of) => whenKnown(writer.commit(units, of), noted(meter)),
     explain,
     giveUp,
     committed(unit, firstSequence) {
@@ -128,7 +148,7 @@ export function openSqlite(options: Options): MigratableDatabase {
     catchUp: noticeOnce,
     onCommit: listeners.onCommit,
     onInsert: listeners.onInsert,
-    ...processes(),
+    ...processes(shared),
     ...upkeep({ connection, options, breakage, apply, emptyLog, signal: ending.signal }),
     async [Symbol.asyncDispose]() {
       if (closed) return;
@@ -158,11 +178,68 @@ function readerOf(connection: Sqlite.Database, noticeDamage: (error: unknown) =>
   return drizzle(asking) as unknown as Reader;
 }
 
-/** The name of this process, and who has ended: one process serves a store of SQLite. */
-function processes(): Pick<MigratableDatabase, "processName" | "endedOf"> {
-  const processName = newProcessName();
+/** The name of this process, and who has ended: where it serves the store alone, all others. */
+function processes(
+  shared: SharedStore | undefined,
+): Pick<MigratableDatabase, "processName" | "endedOf"> {
+  const processName = shared?.processName ?? newProcessName();
   const isOther = (name: string) => isProcessName(name) && name !== processName;
-  return { processName, endedOf: async (names) => names.filter(isOther) };
+  return {
+    processName,
+    async endedOf(names) {
+      const others = names.filter(isOther);
+      return others.length === 0 || shared === undefined ? others : shared.endedOf(others);
+    },
+  };
+}
+
+/** Who commits: a command does so itself, and the one process that serves as is quickest; of several one more does for all. */
+function writerOf(
+  { path, shared, serves = false, quickFlushMs: quickMs = quickFlushMs }: Options,
+  by: {
+    connection: Sqlite.Database;
+    applier: Applier;
+    texts: readonly string[];
+    giveUp: (error: unknown) => void;
+  },
+): Writer {
+  if (shared !== undefined) {
+    return writeByProcess(
+      { socket: shared.socket, worker: shared.processName },
+      by.texts,
+      by.giveUp,
+    );
+  }
+  const here = writeHere(by.connection, by.applier);
+  return serves
+    ? writeByFlush(here, () => writeInThread(path, by.texts, by.giveUp), quickMs)
+    : here;
+}
+
+/** Notices what others have committed, once it is known that somebody has. */
+function lookForOthers(
+  connection: Sqlite.Database,
+  { shared, serves = false }: Options,
+  by: {
+    cacheVersions: ReturnType<typeof createCacheVersions>;
+    tell: (instanceId: string) => void;
+  },
+): () => void {
+  const { touchAll: all, ...touch } = by.cacheVersions;
+  if (!serves) return all;
+  const isBeside = createBesideReader(connection);
+  const readRing =
+    shared === undefined
+      ? () => {}
+      : createRingReader(connection, shared.processName, {
+          all,
+          ...{ parts: touch.touchParts, instance: touch.touchInstance },
+          ...{ streams: touch.touchStreams, events: by.tell },
+        });
+  return () => {
+    readRing();
+    if (isBeside()) all();
+  };
 }
 
 type ApplyShadow = Parameters<typeof createShadow>[1];
@@ -320,17 +397,18 @@ function telling(path: string, noticeDamage: (error: unknown) => unknown) {
 }
 
 /**
- * Notices what other processes (commands of the CLI) have committed to the same file: that another connection has, shows in
- * data_version, and `isOther` tells whether it was another process's.
+ * Notices that another connection has committed to the same file, which shows in data_version.
+ *
+ * @param look finds out whether it was another process's, and what it has changed
  */
-function otherProcesses(connection: Sqlite.Database, isOther: () => boolean, changed: () => void) {
+function otherProcesses(connection: Sqlite.Database, look: () => void) {
   const dataVersion = connection.prepare("PRAGMA data_version").pluck();
   let version = dataVersion.get();
   const noticeOthers = (): void => {
     const now = dataVersion.get();
     if (now === version) return;
     version = now;
-    if (isOther()) changed();
+    look();
   };
   // Asked once a turn of the event loop, however many ask in it: what a turn serves had arrived before.
   let isAsked = false;

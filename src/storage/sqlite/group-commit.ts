@@ -31,7 +31,7 @@ export type GroupCommit = {
 
 type Committing = {
   /** Commits a batch; while it does, no other is given to it. */
-  write: (units: readonly CompiledUnit[]) => Awaitable<Outcome>;
+  write: (units: readonly CompiledUnit[], of: readonly Unit[]) => Awaitable<Outcome>;
   /** What a caller is told of an error. */
   explain: (error: unknown) => unknown;
   committed: (unit: Unit, firstSequence: bigint) => void;
@@ -78,7 +78,10 @@ export function groupCommits(parts: Committing): GroupCommit {
     const batch = waiting;
     if (batch.length === 0 || atWork !== undefined) return;
     waiting = [];
-    const outcome = write(batch.map(({ compiled }) => compiled));
+    const outcome = write(
+      batch.map(({ compiled }) => compiled),
+      batch.map(({ unit }) => unit),
+    );
     if (outcome instanceof Promise) atWork = settleLater(batch, outcome);
     else settle(batch, outcome);
   }

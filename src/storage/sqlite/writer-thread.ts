@@ -18,7 +18,7 @@ function writer() {
   const connection = new Sqlite(path, { fileMustExist: true });
   try {
     configure(connection);
-    return (opened = { connection, applier: createApplier(connection, texts, false) });
+    return (opened = { connection, applier: createApplier(connection, texts) });
   } catch (error) {
     connection.close();
     throw error;

@@ -2,6 +2,7 @@ import { extname } from "node:path";
 import { SHARE_ENV, Worker } from "node:worker_threads";
 import type Sqlite from "better-sqlite3";
 import type { Awaitable } from "../../awaitable.ts";
+import type { Unit } from "../database.ts";
 import type { Applier, Outcome } from "./apply.ts";
 import type { CompiledUnit } from "./compile.ts";
 import { received, type SentError } from "./errors.ts";
@@ -11,7 +12,8 @@ const script = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta
 
 /** Who commits batches of units, one after the other. */
 export type Writer = {
-  commit(units: readonly CompiledUnit[]): Awaitable<Outcome>;
+  /** @param of what they were made of */
+  commit(units: readonly CompiledUnit[], of: readonly Unit[]): Awaitable<Outcome>;
   /** What the write-ahead log holds goes into the file. */
   emptyLog(): Awaitable<Outcome>;
   close(): Awaitable<void>;

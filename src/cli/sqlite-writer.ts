@@ -1,0 +1,122 @@
+import { fork } from "node:child_process";
+import { extname, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { failedPrecondition, internal } from "../errors.ts";
+import type { FromWriter } from "../storage/sqlite/writer-process.ts";
+import type { Logger } from "../telemetry/logger.ts";
+import { exitCodes } from "./context.ts";
+import { emptyKept, killSilent, mostFailures, noteEnd, noteStart } from "./replacement.ts";
+
+const script = fileURLToPath(
+  new URL(`../storage/sqlite/writer-process${extname(import.meta.url)}`, import.meta.url),
+);
+/** A flush of a slow disk lets it say nothing. */
+const silentMs = 30_000;
+/** What an address of a socket may take: 104 bytes with its end on macOS, 108 on Linux. */
+const longestAddress = 103;
+
+export type SqliteWriter = {
+  /** Where those that serve the store reach it. */
+  socket: string;
+  /** Resolves once it has ended, after whatever it was sent. */
+  stop(): Promise<void>;
+  kill(): void;
+};
+
+/**
+ * Keeps a process running that writes the store for all that serve it.
+ *
+ * @param failed called with the exit code where it could be started once and cannot be started any more
+ * @throws FAILED_PRECONDITION STORE_SERVED, STORE_PATH_TOO_LONG; INTERNAL WRITER_FAILED
+ */
+export async function keepSqliteWriter(
+  { path, logger }: { path: string; logger: Logger },
+  failed: (code: number) => void,
+): Promise<SqliteWriter> {
+  const socket = addressBeside(path);
+  const kept = emptyKept();
+  const first = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<void>();
+  let hasServed = false;
+  let isStopping = false;
+
+  function start(): void {
+    if (isStopping) return;
+    noteStart(kept, fork(script, [path, socket]));
+    kept.process?.on("message", (message) => hear(message as FromWriter));
+    kept.process?.on("error", (err) => logger.error({ err }, "the process that writes fails"));
+    kept.process?.on("exit", end);
+  }
+
+  function hear(message: FromWriter): void {
+    kept.heardAt = performance.now();
+    if (message.kind === "refused") {
+      first.reject(failedPrecondition(message.reason, message.message));
+      logger.error({ reason: message.reason }, message.message);
+    } else if (message.kind === "ready") {
+      kept.isReady = true;
+      hasServed = true;
+      first.resolve();
+    }
+  }
+
+  function end(code: number | null, signal: string | null): void {
+    const { lived, pauseMs } = noteEnd(kept);
+    if (isStopping) return stopped.resolve();
+    if (kept.failures >= mostFailures) {
+      const why = "no process can be started that writes the store";
+      logger.fatal({ code, signal }, `ending: ${why}`);
+      first.reject(internal("WRITER_FAILED", why));
+      return hasServed ? failed(code ?? exitCodes.failed) : undefined;
+    }
+    logger.error(
+      { code, signal, lived, pauseMs },
+      "the process that writes has ended and is replaced",
+    );
+    setTimeout(start, pauseMs);
+  }
+
+  const watch = killSilent(
+    {
+      silentMs,
+      found: () => logger.error({ silentMs }, "the process that writes hangs and is killed"),
+    },
+    () => [kept],
+  );
+  const finish = (): void => {
+    isStopping = true;
+    clearInterval(watch);
+  };
+  start();
+  try {
+    await first.promise;
+  } catch (error) {
+    finish();
+    throw error;
+  }
+  return {
+    socket,
+    stop() {
+      finish();
+      if (kept.process === undefined) stopped.resolve();
+      else kept.process.send({ kind: "stop" }, () => undefined);
+      return stopped.promise;
+    },
+    kill() {
+      finish();
+      kept.process?.kill("SIGKILL");
+    },
+  };
+}
+
+/** Beside the store, so that only its user can reach it. */
+function addressBeside(path: string): string {
+  const absolute = `${path}-writer`;
+  const near = relative(process.cwd(), absolute);
+  const address = [absolute, near].find((each) => Buffer.byteLength(each) <= longestAddress);
+  if (address !== undefined) return address;
+  throw failedPrecondition(
+    "STORE_PATH_TOO_LONG",
+    `the path of the store ${path} is too long for a socket beside it, which several processes need (${longestAddress} bytes): move the store, or set IDSVC_PROCESSES to 1`,
+  );
+}

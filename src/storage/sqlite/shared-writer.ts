@@ -1,0 +1,195 @@
+import { rmSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { deserialize, serialize } from "node:v8";
+import Sqlite from "better-sqlite3";
+import { createApplier, type Outcome, type Result } from "./apply.ts";
+import { createRing } from "./commit-ring.ts";
+import { isUnflushed, toSend } from "./errors.ts";
+import { onFrame, sendFrame } from "./frames.ts";
+import { configure } from "./open.ts";
+import { takeServingLock } from "./serving-lock.ts";
+import { type ToSharedWriter, withErrors } from "./writer-messages.ts";
+
+const emptyLogEveryMs = 3_600_000;
+
+type Commit = Extract<ToSharedWriter, { kind: "commit" }>;
+/** A process that sends batches. `numbers`: of its statements among those of all. */
+type Client = { socket: Socket; worker: string; numbers: number[] };
+type Batch = { client: Client; message: Commit };
+
+export type SharedWriter = AsyncDisposable & {
+  /** Whether any process is connected. */
+  isUsed(): boolean;
+};
+
+/**
+ * Commits what several processes send over a socket, all that has come together in one transaction. Only one process does so at
+ * a time: it holds the lock of who serves the store.
+ *
+ * What became of the last batch of each process is kept in the transaction of the batch: one that is sent again, since its
+ * answer was lost with the process that wrote before, is not committed twice.
+ *
+ * @param broken called when a flush has failed: this process must end
+ * @throws FAILED_PRECONDITION STORE_SERVED
+ */
+export async function serveWriter(
+  { path, socket: address }: { path: string; socket: string },
+  broken: (error: unknown) => void,
+): Promise<SharedWriter> {
+  const lock = takeServingLock(path);
+  const clients = new Set<Client>();
+  const statements = numberedTexts();
+  let opened: ReturnType<typeof openWriter> | undefined;
+  // The first process that serves makes the file.
+  const writer = () => (opened ??= openWriter(path, statements.texts));
+  let batches: Batch[] = [];
+
+  function received(client: Client, message: ToSharedWriter): void {
+    if (message.kind === "hello") client.worker = message.worker;
+    else {
+      for (const text of message.texts) client.numbers.push(statements.numberOf(text));
+      for (const { steps } of message.units) {
+        for (const step of steps) step.statement = client.numbers[step.statement] ?? 0;
+      }
+      if (batches.push({ client, message }) === 1) setImmediate(commitAll);
+    }
+  }
+
+  /** Together with all that came while the last ones were flushed. */
+  function commitAll(): void {
+    const all = batches;
+    batches = [];
+    try {
+      for (const [{ client }, outcome] of writer().commit(all)) answer(client, outcome);
+    } catch (error) {
+      for (const { client } of all) answer(client, { kind: "failed", error });
+    }
+  }
+
+  function answer({ socket }: Client, outcome: Outcome): void {
+    // Errors of single units have been made ready with what is kept of them.
+    const isWhole = outcome.kind === "committed";
+    sendFrame(socket, isWhole ? outcome : withErrors(outcome, toSend));
+    if (outcome.kind === "unknown") giveUp(outcome.error);
+  }
+
+  let isBroken = false;
+  function giveUp(error: unknown): void {
+    if (isBroken) return;
+    isBroken = true;
+    for (const { socket } of clients) {
+      sendFrame(socket, withErrors({ kind: "unknown", error }, toSend));
+    }
+    broken(error);
+  }
+
+  rmSync(address, { force: true });
+  const server = createServer((socket) => {
+    const client: Client = { socket, worker: "", numbers: [] };
+    clients.add(client);
+    onFrame(socket, (message) => received(client, message as ToSharedWriter));
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => clients.delete(client));
+  });
+  const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen(address, resolve);
+  await listening;
+  const sweep = setInterval(() => opened?.emptyLog(giveUp), emptyLogEveryMs).unref();
+
+  return {
+    isUsed: () => clients.size > 0,
+    async [Symbol.asyncDispose]() {
+      clearInterval(sweep);
+      if (batches.length > 0) commitAll();
+      for (const { socket } of clients) socket.end();
+      server.close();
+      if (!isBroken) {
+        opened?.emptyLog(giveUp);
+        opened?.connection.close();
+      }
+      lock[Symbol.dispose]();
+    },
+  };
+}
+
+/** The texts of all statements, a number each, whichever process uses them. */
+function numberedTexts() {
+  const texts: string[] = [];
+  const numbers = new Map<string, number>();
+  return {
+    texts,
+    numberOf(text: string): number {
+      let number = numbers.get(text);
+      if (number === undefined) numbers.set(text, (number = texts.push(text) - 1));
+      return number;
+    },
+  };
+}
+
+/** The one connection that writes. */
+function openWriter(path: string, texts: readonly string[]) {
+  const connection = new Sqlite(path, { fileMustExist: true });
+  configure(connection);
+  const ring = createRing(connection);
+  let committing: readonly Batch[] = [];
+  const applier = createApplier(connection, texts, (results) => {
+    ring.begin();
+    for (const [{ client, message }, own] of divided(committing, results)) {
+      for (const each of own) if (typeof each !== "bigint") each.error = errorToSend(each);
+      ring.keep(client.worker, message.batch, message.changes, serialize(own));
+    }
+  });
+
+  /** What has become of a batch that another process may have committed before it ended. */
+  function earlier({ client, message }: Batch): Outcome | undefined {
+    const kept = message.isAgain ? ring.resultsOf(client.worker, message.batch) : undefined;
+    return kept === undefined
+      ? undefined
+      : { kind: "committed", results: deserialize(kept) as Result[], tookMs: 0, flushMs: 0 };
+  }
+
+  return {
+    connection,
+    commit(batches: readonly Batch[]): Map<Batch, Outcome> {
+      const outcomes = new Map<Batch, Outcome>();
+      for (const batch of batches) {
+        const outcome = earlier(batch);
+        if (outcome !== undefined) outcomes.set(batch, outcome);
+      }
+      committing = batches.filter((batch) => !outcomes.has(batch));
+      const outcome = applier.commit(committing.flatMap(({ message }) => message.units));
+      if (outcome.kind === "committed") {
+        ring.committed();
+        for (const [batch, results] of divided(committing, outcome.results)) {
+          outcomes.set(batch, { ...outcome, results });
+        }
+      } else for (const batch of committing) outcomes.set(batch, outcome);
+      return outcomes;
+    },
+    emptyLog(giveUp: (error: unknown) => void): void {
+      try {
+        connection.pragma("wal_checkpoint(TRUNCATE)", { simple: true });
+      } catch (error) {
+        // Nothing is lost: what the log holds stays in it, and whoever writes hears of the disk.
+        if (isUnflushed(error)) giveUp(error);
+      }
+    },
+  };
+}
+
+/** The results of each batch, of those of all their units. */
+function divided(
+  batches: readonly Batch[],
+  results: readonly Result[],
+): (readonly [Batch, Result[]])[] {
+  let at = 0;
+  return batches.map((batch) => {
+    const begin = at;
+    at += batch.message.units.length;
+    return [batch, results.slice(begin, at)];
+  });
+}
+
+const errorToSend = ({ error }: { error?: unknown }) =>
+  error === undefined ? undefined : toSend(error);
