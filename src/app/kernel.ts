@@ -16,7 +16,7 @@ import type { FeatureDefaults } from "../settings/feature/index.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
 import { claims, origins, secrets as secretRows } from "../storage/kernel-tables.ts";
 import type { Schema } from "../storage/schema.ts";
-import type { SharedStore } from "../storage/sqlite/driver.ts";
+import type { SharedStore } from "../storage/sqlite/serving.ts";
 import { watchWrites, type Writability } from "../storage/writability.ts";
 import type { AnyTable } from "../storage/table.ts";
 import { type Config, processCount } from "./config.ts";

@@ -40,10 +40,15 @@ export function noteEnd(kept: Kept): { lived: number; pauseMs: number } {
   return { lived, pauseMs: kept.failures > 0 ? growing : lived < soonMs ? leastPauseMs : 0 };
 }
 
-/** Looks each second for processes that are ready and have said nothing for so long, and kills them. */
-export function killSilent(
-  { silentMs, found }: { silentMs: number; found: (kept: Kept) => void },
-  running: () => readonly Kept[],
+/**
+ * Looks each second for processes that are ready and have said nothing for so long, and kills them.
+ *
+ * @param found is told of each first
+ */
+export function killSilent<K extends Kept>(
+  silentMs: number,
+  running: () => readonly K[],
+  found: (kept: K) => void,
 ): NodeJS.Timeout {
   let lookedAt = performance.now();
   return setInterval(() => {

@@ -1,15 +1,11 @@
 import { fork } from "node:child_process";
-import { extname, relative } from "node:path";
-import { fileURLToPath } from "node:url";
+import { relative } from "node:path";
+import { type FromWriter, writerScript } from "../app/shared-store.ts";
 import { failedPrecondition, internal } from "../errors.ts";
-import type { FromWriter } from "../storage/sqlite/writer-process.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { exitCodes } from "./context.ts";
 import { emptyKept, killSilent, mostFailures, noteEnd, noteStart } from "./replacement.ts";
 
-const script = fileURLToPath(
-  new URL(`../storage/sqlite/writer-process${extname(import.meta.url)}`, import.meta.url),
-);
 /** A flush of a slow disk lets it say nothing. */
 const silentMs = 30_000;
 /** What an address of a socket may take: 104 bytes with its end on macOS, 108 on Linux. */
@@ -42,7 +38,7 @@ export async function keepSqliteWriter(
 
   function start(): void {
     if (isStopping) return;
-    noteStart(kept, fork(script, [path, socket]));
+    noteStart(kept, fork(writerScript, [path, socket]));
     kept.process?.on("message", (message) => hear(message as FromWriter));
     kept.process?.on("error", (err) => logger.error({ err }, "the process that writes fails"));
     kept.process?.on("exit", end);
@@ -77,11 +73,9 @@ export async function keepSqliteWriter(
   }
 
   const watch = killSilent(
-    {
-      silentMs,
-      found: () => logger.error({ silentMs }, "the process that writes hangs and is killed"),
-    },
+    silentMs,
     () => [kept],
+    () => logger.error({ silentMs }, "the process that writes hangs and is killed"),
   );
   const finish = (): void => {
     isStopping = true;

@@ -5,7 +5,7 @@ import {
   siblingsOver,
   type ToWorker,
 } from "../app/siblings.ts";
-import type { SharedStore } from "../storage/sqlite/driver.ts";
+import type { SharedStore } from "../app/shared-store.ts";
 import { aliveEveryMs } from "./replacement.ts";
 
 /**

@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import type { Config } from "../app/config.ts";
 import { makeDataDir } from "../app/data-dir.ts";
 import { freePortOf } from "../app/free-port.ts";
+import { newProcessName } from "../app/shared-store.ts";
 import type { FromWorker, ToWorker } from "../app/siblings.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
-import { newProcessName } from "../storage/process-name.ts";
 import { exitCodes } from "./context.ts";
 import {
   emptyKept,
@@ -41,7 +41,7 @@ export async function superviseWorkers(config: Config, count: number): Promise<n
   const { databaseUrl: store } = config;
   const writer =
     store.kind === "sqlite"
-      ? await keepSqliteWriter({ path: store.file, logger }, (code) => workers.giveUp(code))
+      ? await keepSqliteWriter({ path: store.file, logger }, (code) => workers.stop(endingMs, code))
       : undefined;
   const workers = createWorkers({ count, port, logger, socket: writer?.socket }, resolve);
   let isAsked = false;
@@ -76,15 +76,8 @@ function createWorkers(
   const relay = createRelay(() =>
     running().map((slot) => ({ ...slot, send: (message) => sendTo(slot, message) })),
   );
-  const watch = killSilent(
-    {
-      silentMs,
-      found(kept) {
-        const { number: worker } = kept as Slot;
-        logger.error({ worker, silentMs }, "a worker hangs and is killed");
-      },
-    },
-    running,
+  const watch = killSilent(silentMs, running, ({ number: worker }) =>
+    logger.error({ worker, silentMs }, "a worker hangs and is killed"),
   );
   let startedCount = 0;
   let hasServed = false;
@@ -142,8 +135,10 @@ function createWorkers(
   const [first] = slots;
   if (first !== undefined) start(first);
   return {
-    stop(withinMs: number): void {
+    /** @param ownCode the exit code, unless one ends with a larger one */
+    stop(withinMs: number, ownCode: number = exitCodes.done): void {
       isStopping = true;
+      worstCode = Math.max(worstCode, ownCode);
       if (running().length === 0) return finish(worstCode);
       signalAll("SIGTERM");
       setTimeout(() => signalAll("SIGKILL"), withinMs).unref();
@@ -151,11 +146,6 @@ function createWorkers(
     kill(): void {
       worstCode = exitCodes.failed;
       signalAll("SIGKILL");
-    },
-    /** What they need is gone for good. */
-    giveUp(code: number): void {
-      worstCode = code;
-      this.stop(endingMs);
     },
   };
 }

@@ -7,18 +7,9 @@ import { createBatchMeter } from "../activity.ts";
 import { storeClosed } from "../refusals.ts";
 import type { MigratableDatabase, Reader, Snapshots, StoreHealth } from "../database.ts";
 import { loadDrizzle, sql } from "../drizzle.ts";
-import { isProcessName, newProcessName } from "../process-name.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
-import type { Schema } from "../schema.ts";
-import {
-  type Applier,
-  createApplier,
-  createBesideReader,
-  markOthers,
-  type Outcome,
-} from "./apply.ts";
-import { createRingReader } from "./commit-ring.ts";
+import type { Outcome } from "./apply.ts";
 import { createCompiler } from "./compile.ts";
 import { isBusy, isDamage, isUnflushed } from "./errors.ts";
 import {
@@ -35,43 +26,15 @@ import { takeServingLock } from "./serving-lock.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { damagedAt, damagedMeanwhile, lookThrough, suspect } from "./soundness.ts";
 import { rememberStatements } from "./statements.ts";
-import { writeByProcess } from "./remote-writer.ts";
-import { writeByFlush, writeHere, writeInThread, type Writer } from "./writer.ts";
+import { noticeOthersBy, type Options, processes, writerOf } from "./serving.ts";
+import type { Writer } from "./writer.ts";
 
 const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
 const otherProcessPollMs = 250;
 const emptyLogEveryMs = 3_600_000;
-// A thread costs a tenth of what a small write costs; a flush that takes longer than this costs readers more.
-const quickFlushMs = 3;
-
-/** Told once, after the callers: nothing can be written any more until the store is opened by another process. */
-export type OnBroken = (error: unknown) => void;
 
 /** A query of drizzle that is built, or one that is prepared and has its values. */
 type Query = { all(): unknown } | { sync(): unknown };
-
-export type SharedStore = {
-  /** Where the process listens that writes (shared-writer.ts). */
-  socket: string;
-  /** The name of this process. */
-  processName: string;
-  /** Of these processes those that have ended. */
-  endedOf: (names: readonly string[]) => Promise<string[]>;
-};
-
-type Options = {
-  path: string;
-  schema: Schema;
-  onBroken?: OnBroken;
-  /** No other process may have the file open, neither now nor until it is closed. */
-  alone?: boolean;
-  /** No other process may serve the store, but for those that share it. */
-  serves?: boolean;
-  /** It is served together with other processes, of which one more writes for all. */
-  shared?: SharedStore;
-  /** How long flushes may hold up who reads, on average; with 0 none does. */
-  quickFlushMs?: number;
-};
 
 /**
  * Opens the embedded database (WAL); every commit is flushed (`synchronous=FULL`). Units that arrive together share a
@@ -89,19 +52,15 @@ export function openSqlite(options: Options): MigratableDatabase {
   const { isBroken, giveUp, noticeDamage, explain } = breakage;
   const reader = readerOf(connection, noticeDamage);
   const compiler = createCompiler();
-  const applier = createApplier(
-    connection,
-    compiler.texts,
-    serves ? undefined : () => markOthers(connection),
-  );
-  const apply: ApplyShadow = (change, rename) => applier.run(compiler.change(change, rename));
-  const writer = writerOf(options, { connection, applier, texts: compiler.texts, giveUp });
+  const { writer, apply } = writerOf(options, { connection, compiler, giveUp });
   const [cacheVersions, listeners] = [createCacheVersions(), createListeners()];
   const ending = new AbortController();
   let closed = false;
 
-  const look = lookForOthers(connection, options, { cacheVersions, tell: listeners.tell });
-  const { noticeOthers, noticeOnce } = otherProcesses(connection, look);
+  const { noticeOthers, noticeOnce } = noticeOthersBy(connection, options, {
+    cacheVersions,
+    tell: listeners.tell,
+  });
   const watch = setInterval(noticeOthers, otherProcessPollMs).unref();
 
   // What was deleted stands in the write-ahead log until it is written over, which in a quiet service takes long. Another
@@ -176,70 +135,6 @@ function readerOf(connection: Sqlite.Database, noticeDamage: (error: unknown) =>
   } as unknown as Sqlite.Database;
   // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
   return drizzle(asking) as unknown as Reader;
-}
-
-/** The name of this process, and who has ended: where it serves the store alone, all others. */
-function processes(
-  shared: SharedStore | undefined,
-): Pick<MigratableDatabase, "processName" | "endedOf"> {
-  const processName = shared?.processName ?? newProcessName();
-  const isOther = (name: string) => isProcessName(name) && name !== processName;
-  return {
-    processName,
-    async endedOf(names) {
-      const others = names.filter(isOther);
-      return others.length === 0 || shared === undefined ? others : shared.endedOf(others);
-    },
-  };
-}
-
-/** Who commits: a command does so itself, and the one process that serves as is quickest; of several one more does for all. */
-function writerOf(
-  { path, shared, serves = false, quickFlushMs: quickMs = quickFlushMs }: Options,
-  by: {
-    connection: Sqlite.Database;
-    applier: Applier;
-    texts: readonly string[];
-    giveUp: (error: unknown) => void;
-  },
-): Writer {
-  if (shared !== undefined) {
-    return writeByProcess(
-      { socket: shared.socket, worker: shared.processName },
-      by.texts,
-      by.giveUp,
-    );
-  }
-  const here = writeHere(by.connection, by.applier);
-  return serves
-    ? writeByFlush(here, () => writeInThread(path, by.texts, by.giveUp), quickMs)
-    : here;
-}
-
-/** Notices what others have committed, once it is known that somebody has. */
-function lookForOthers(
-  connection: Sqlite.Database,
-  { shared, serves = false }: Options,
-  by: {
-    cacheVersions: ReturnType<typeof createCacheVersions>;
-    tell: (instanceId: string) => void;
-  },
-): () => void {
-  const { touchAll: all, ...touch } = by.cacheVersions;
-  if (!serves) return all;
-  const isBeside = createBesideReader(connection);
-  const readRing =
-    shared === undefined
-      ? () => {}
-      : createRingReader(connection, shared.processName, {
-          all,
-          ...{ parts: touch.touchParts, instance: touch.touchInstance },
-          ...{ streams: touch.touchStreams, events: by.tell },
-        });
-  return () => {
-    readRing();
-    if (isBeside()) all();
-  };
 }
 
 type ApplyShadow = Parameters<typeof createShadow>[1];
@@ -394,31 +289,6 @@ function telling(path: string, noticeDamage: (error: unknown) => unknown) {
       throw damagedAt(path, error);
     }
   };
-}
-
-/**
- * Notices that another connection has committed to the same file, which shows in data_version.
- *
- * @param look finds out whether it was another process's, and what it has changed
- */
-function otherProcesses(connection: Sqlite.Database, look: () => void) {
-  const dataVersion = connection.prepare("PRAGMA data_version").pluck();
-  let version = dataVersion.get();
-  const noticeOthers = (): void => {
-    const now = dataVersion.get();
-    if (now === version) return;
-    version = now;
-    look();
-  };
-  // Asked once a turn of the event loop, however many ask in it: what a turn serves had arrived before.
-  let isAsked = false;
-  const noticeOnce = (): void => {
-    if (isAsked) return;
-    isAsked = true;
-    setImmediate(() => (isAsked = false));
-    noticeOthers();
-  };
-  return { noticeOthers, noticeOnce };
 }
 
 async function vacuum(connection: Sqlite.Database): Promise<void> {

@@ -1,0 +1,163 @@
+// Run: shared
+import assert from "node:assert/strict";
+import { createConnection, createServer, type Server } from "node:net";
+import { describe, it } from "node:test";
+import { newProcessName } from "../../src/storage/process-name.ts";
+import { putRow } from "../../src/storage/row-change.ts";
+import { openSqlite } from "../../src/storage/sqlite/driver.ts";
+import { serveWriter } from "../../src/storage/sqlite/shared-writer.ts";
+import { happened, logOf, notes, schema, unit } from "./place.ts";
+import { beforeCommits, flushFailed } from "./sqlite-commits.ts";
+import { type FilePlace, filePlace } from "./sqlite-place.ts";
+
+const addressOf = (place: FilePlace) => `${place.path}-writer`;
+const startWriter = (place: FilePlace, broken: (error: unknown) => void = () => {}) =>
+  serveWriter({ path: place.path, socket: addressOf(place) }, broken);
+
+/** The store as one of several processes opens it. */
+async function join(place: FilePlace, more: { socket?: string; onBroken?: () => void } = {}) {
+  const { socket = addressOf(place), ...rest } = more;
+  const shared = { socket, processName: newProcessName(), endedOf: async () => [] };
+  const db = openSqlite({ ...{ path: place.path, schema, serves: true, shared }, ...rest });
+  await db.migrate();
+  return db;
+}
+
+const noteOf = (body: string) =>
+  putRow(notes, { instanceId: "one", id: "n", body, sequence: 1n }, ["sequence"]);
+
+/** Leads to the writer; while `isCut`, what was asked arrives there and its answer nowhere. */
+async function lossyWay(place: FilePlace) {
+  const socket = `${place.path}-way`;
+  const state = { isCut: false, lost: 0, server: undefined as unknown as Server };
+  state.server = createServer((near) => {
+    const far = createConnection(addressOf(place));
+    near.pipe(far);
+    far.on("data", (data) => {
+      if (!state.isCut) return near.write(data);
+      state.lost += 1;
+      state.isCut = false;
+      near.destroy();
+      return far.destroy();
+    });
+    for (const each of [near, far]) each.on("error", () => undefined);
+    near.on("close", () => far.destroy());
+    far.on("close", () => near.destroy());
+  });
+  await new Promise<void>((listening) => state.server.listen(socket, listening));
+  return { socket, state, [Symbol.dispose]: () => void state.server.close() };
+}
+
+describe("the process that writes for several (IDSVC_PROCESSES)", () => {
+  it("commits a batch once though its answer was lost, and gives it again", async () => {
+    await using place = await filePlace();
+    await using _ = await startWriter(place);
+    using way = await lossyWay(place);
+    await using db = await join(place, { socket: way.socket });
+    assert.equal((await db.commit(unit({ events: [happened("a", 1n)] }))).firstSequence, 1n);
+    for (let nth = 1; nth <= 3; nth += 1) {
+      way.state.isCut = true;
+      // Nothing but its number tells this unit from another: it would be written twice without a conflict.
+      const { firstSequence } = await db.commit(
+        unit({ events: [happened(`b${nth}`, 1n)], changes: [noteOf(`${nth}`)] }),
+      );
+      assert.deepEqual([firstSequence, way.state.lost], [BigInt(nth + 1), nth]);
+    }
+    way.state.isCut = true;
+    await assert.rejects(db.commit(unit({ events: [happened("a", 1n)] })), { name: "Conflict" });
+    const log = (await logOf(db)).map(({ id, sequence }) => `${sequence} ${id}`);
+    assert.deepEqual(log, ["1 a", "2 b1", "3 b2", "4 b3"]);
+  });
+
+  it("is waited for: what is committed meanwhile is written by the next one", async () => {
+    await using place = await filePlace();
+    const first = await startWriter(place);
+    await using db = await join(place);
+    await db.commit(unit({ events: [happened("a", 1n)] }));
+    await first[Symbol.asyncDispose]();
+    const late = db.commit(unit({ events: [happened("b", 1n)] }));
+    await using _ = await startWriter(place);
+    assert.equal((await late).firstSequence, 2n);
+  });
+
+  it("tells all when a flush fails: nobody trusts the store any more (F05)", async () => {
+    let fails = false;
+    using _ = beforeCommits(() => {
+      if (fails) throw flushFailed();
+    });
+    await using place = await filePlace();
+    const broken: string[] = [];
+    const told = Promise.withResolvers<void>();
+    await using writer = await startWriter(place, () => broken.push("writer"));
+    await using db = await join(place, { onBroken: () => broken.push("one") });
+    await using other = await join(place, {
+      onBroken() {
+        broken.push("other");
+        told.resolve();
+      },
+    });
+    await other.commit(unit({ events: [happened("a", 1n)] }));
+    fails = true;
+    await assert.rejects(db.commit(unit({ events: [happened("b", 1n)] })), {
+      reason: "STORE_OUTCOME_UNKNOWN",
+    });
+    fails = false;
+    await told.promise;
+    assert.deepEqual(broken.toSorted(), ["one", "other", "writer"]);
+    for (const each of [db, other]) {
+      await assert.rejects(each.commit(unit({ events: [happened("c", 1n)] })), {
+        reason: "STORE_UNAVAILABLE",
+      });
+    }
+    assert.ok(writer.isUsed());
+  });
+
+  it("lets each see at once what another has changed, and no more than that", async () => {
+    await using place = await filePlace();
+    await using _ = await startWriter(place);
+    await using one = await join(place);
+    await using two = await join(place);
+    await one.commit(unit({ events: [happened("a", 1n)], changes: [noteOf("first")] }));
+    const heard: string[] = [];
+    two.onCommit((instanceId) => heard.push(instanceId));
+    const versions = async () => {
+      // Asked once a turn of the event loop.
+      await new Promise((turn) => setImmediate(turn));
+      await two.catchUp();
+      return {
+        notes: two.cacheVersion("one", [notes]),
+        elsewhere: two.cacheVersion("two", [notes]),
+        stream: two.streamVersion("a"),
+        otherStream: two.streamVersion("another"),
+      };
+    };
+    const before = await versions();
+    assert.deepEqual(heard.splice(0), ["one"]);
+    await one.commit(unit({ changes: [noteOf("second")] }));
+    const changed = await versions();
+    assert.notEqual(changed.notes, before.notes);
+    assert.deepEqual({ ...changed, notes: 0 }, { ...before, notes: 0 });
+    assert.deepEqual(heard.splice(0), []);
+    await one.commit(unit({ events: [happened("a", 2n)] }));
+    const written = await versions();
+    assert.notEqual(written.stream, changed.stream);
+    assert.deepEqual({ ...written, stream: 0 }, { ...changed, stream: 0 });
+    assert.deepEqual(heard, ["one"]);
+  });
+
+  it("takes everything for changed where more was committed than is kept", async () => {
+    await using place = await filePlace();
+    await using _ = await startWriter(place);
+    await using one = await join(place);
+    await using two = await join(place);
+    await one.commit(unit({ events: [happened("a", 1n)] }));
+    await new Promise((turn) => setImmediate(turn));
+    await two.catchUp();
+    const before = two.cacheVersion("two", [notes]);
+    // 4,096 are kept: the place of the second is that of batch 4,098.
+    await place.execute("INSERT INTO commit_ring VALUES (2, '4098 somebody\n[]')");
+    await new Promise((turn) => setImmediate(turn));
+    await two.catchUp();
+    assert.notEqual(two.cacheVersion("two", [notes]), before);
+  });
+});
