@@ -93,14 +93,15 @@ const sharing = (engine: Engine) => {
     await delay(1_500);
     let served = 0;
     const began = performance.now();
-    for (let nth = 0; nth < 60; nth += 1) {
+    for (let nth = 0; nth < 90; nth += 1) {
       const { status } = await request(service, "/resources/v3alpha/targets/none");
       assert.ok([404, 429].includes(status), String(status));
       if (status === 404) served += 1;
     }
     const seconds = (performance.now() - began) / 1_000;
-    // What the others do not know of yet is a twentieth of a second old.
-    const most = 20 * (1 + seconds) + 3 * 20 * 0.1;
+    // Each by itself would have served 20 (1 + seconds). What the others do not know of yet is a twentieth of a second old, and
+    // more on a machine that is busy: as much again as one has.
+    const most = 20 * (1 + seconds) + 20;
     assert.ok(served <= most, `${served} in ${seconds} s`);
   });
 
