@@ -141,18 +141,16 @@ const credential =
   /^user\.(?:pat\.added|human\.(?:password\.changed|email\.changed|passwordless\.token\.added|mfa\..*added|externalidp\.added))$/;
 
 /** An old cookie lets nobody make a credential that outlives it (L2). */
-function cookieStands({ people, used }: World, events: readonly LoggedEvent[]): string[] {
-  const id = people.get("careless")?.id;
-  const made = events.filter(
-    ({ aggregateId, type }) => aggregateId === id && credential.test(type),
-  );
-  if (id === undefined || made.length === 0) return [];
-  const isFirst = !used.has(id);
+function cookieStands(world: World, events: readonly LoggedEvent[]): string[] {
+  const id = world.people.get("careless")?.id;
+  const ofCareless = events.filter(({ aggregateId }) => aggregateId === id);
+  const wasTaken = world.isCarelessTaken;
   // Whoever may take the account over does so by more than the cookie.
-  used.add(id);
-  return isFirst && made.some(({ editorId }) => editorId === id)
-    ? [`L2: a cookie older than step-up made ${made[0]?.type}`]
-    : [];
+  world.isCarelessTaken ||= ofCareless.some(({ editorId }) => editorId !== id);
+  const made = ofCareless.find(({ type, editorId }) => editorId === id && credential.test(type));
+  return wasTaken || made === undefined
+    ? []
+    : [`L2: a cookie older than step-up made ${made.type}`];
 }
 
 /** A token is for nothing that neither its user nor its client may use (J8). */

@@ -64,7 +64,7 @@ export type World = {
   passkeys: Map<string, Authenticator>;
   /** How many names samples were given. */
   samples: number;
-  /** Whether somebody else than the careless one has set what they log in with. */
+  /** Whether somebody else than the careless one has changed something of their account. */
   isCarelessTaken: boolean;
   /** Whose accounts the attacker has changed in their own name. */
   used: Set<string>;
