@@ -103,15 +103,15 @@ export function writeInThread(
 
 // So many statements take this thread for some 10 ms.
 const manySteps = 2_000;
-// What one flush counts for in their average.
-const share = 1 / 8;
+// So many flushes tell whether they are slow.
+const lastFlushes = 8;
 
 /**
  * Writes by this thread while flushes are quick, which costs least and keeps what was written in the cache of the connection that
  * reads; else by a thread, so that the disk holds up nobody but those who wait for it. What takes long without the disk is
  * the thread's as well.
  *
- * @param quickMs how long a flush may take on average for this thread to write; it does so again when they take half as long
+ * @param quickMs how long half of the last flushes may take for this thread to write; it does so again when they take half as long
  */
 export function writeByFlush(
   here: ReturnType<typeof writeHere>,
@@ -119,14 +119,15 @@ export function writeByFlush(
   quickMs: number,
 ): Writer {
   let thread: ReturnType<typeof writeInThread> | undefined;
-  let averageMs = quickMs / 2;
+  const flushes: number[] = Array.from({ length: lastFlushes }, () => 0);
+  let flushed = 0;
   let isSlow = quickMs === 0;
   function look(outcome: Outcome): Outcome {
     if (outcome.kind !== "committed") return outcome;
-    // A single slow one among quick ones says little of the next.
-    const flushMs = Math.min(outcome.flushMs, 2 * quickMs);
-    averageMs += share * (flushMs - averageMs);
-    isSlow = quickMs === 0 || averageMs > (isSlow ? quickMs / 2 : quickMs);
+    flushes[flushed++ % lastFlushes] = outcome.flushMs;
+    // Not their average: on a busy machine a few take long that wait for a core and not for the disk.
+    const median = flushes.toSorted((a, b) => a - b)[lastFlushes / 2] ?? 0;
+    isSlow = quickMs === 0 || median > (isSlow ? quickMs / 2 : quickMs);
     return outcome;
   }
   return {
