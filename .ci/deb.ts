@@ -78,9 +78,8 @@ export function writeCommand(tree: string): void {
 export function settle(folder: string, date: number): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
-    const isRun = /\/(?:bin\/\w+(?:\.js)?|DEBIAN\/p\w+)$/.test(path);
-    if (entry.isDirectory() || entry.isFile())
-      chmodSync(path, entry.isDirectory() || isRun ? 0o755 : 0o644);
+    if (entry.isDirectory()) chmodSync(path, 0o755);
+    if (entry.isFile()) chmodSync(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
     lutimesSync(path, date, date);
   }
   chmodSync(folder, 0o755);

@@ -1,5 +1,5 @@
 import type { ServiceDeps } from "./deps.ts";
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { narrowModes } from "./file-modes.ts";
 import type { Logger } from "pino";
@@ -87,6 +87,24 @@ function makeDataDir(path: string): void {
   }
 }
 
+/** @throws FAILED_PRECONDITION DATA_DIR_UNUSABLE where this user may not work in it, as on a volume of somebody else */
+function requireAccess({ dataDir, databaseUrl }: Config): void {
+  const writing = databaseUrl.kind === "sqlite" ? constants.W_OK : 0;
+  try {
+    accessSync(dataDir, constants.R_OK | constants.X_OK | writing);
+  } catch (cause) {
+    const isReadOnly = cause instanceof Error && "code" in cause && cause.code === "EROFS";
+    const user = process.getuid?.();
+    throw failedPrecondition(
+      "DATA_DIR_UNUSABLE",
+      isReadOnly
+        ? `the data folder ${dataDir} is on a read-only file system: mount a volume there that can be written, or name another folder by IDSVC_DATA_DIR`
+        : `user ${user} may not read and write the data folder ${dataDir}, which belongs to user ${statSync(dataDir).uid}: run as that user, or give the folder to this one (chown -R ${user} ${dataDir})`,
+      { cause },
+    );
+  }
+}
+
 /** With the folders above it. What `mkdir` of Node does by itself (`recursive`) never ends below /proc. */
 function makeFolder(path: string): void {
   if (existsSync(path) && statSync(path).isDirectory()) return;
@@ -114,6 +132,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const { logger, now = () => new Date(), moreModules = [] } = around;
   const { onBroken = () => {}, alone = false, serves = false } = around;
   makeDataDir(config.dataDir);
+  requireAccess(config);
   narrowModes(
     config.dataDir,
     config.databaseUrl.kind === "sqlite" ? config.databaseUrl.file : undefined,

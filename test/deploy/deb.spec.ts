@@ -40,9 +40,9 @@ describe("the Debian package", () => {
     assert.equal(dpkg("--info", file, "conffiles").trim(), "/etc/idsvc/idsvc.env");
   });
 
-  it("serves after the printed commands, as a user who may write its own folder only", (context) => {
-    const refused = noMachine();
-    if (refused !== undefined) return context.skip(refused);
+  it("serves after the printed commands, as a user who may write its own folder only", {
+    skip: noMachine(),
+  }, () => {
     const told = onMachine(
       `install -m 755 systemctl.sh /usr/local/bin/systemctl
       ${installing}

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
 /** Why no machine can be had here; undefined where it can. */
-export function noMachine(): string | undefined {
+export function noMachine(): string | false {
   if (process.getuid?.() !== 0) return "only root may mount";
   const script = `${overlay("$(mktemp -d)")}; ip link set lo up`;
   const { status, stderr } = isolated(script, "");
-  return status === 0 ? undefined : `the kernel refuses: ${stderr.trim()}`;
+  return status === 0 ? false : `the kernel refuses: ${stderr.trim()}`;
 }
 
 /**
