@@ -88,7 +88,7 @@ const ownNames: Readonly<Record<string, string>> = {
 };
 
 /** Writes what the client exports: every message and enum, and the services by their short names. */
-function generateClient(gen: string): void {
+export function generateClient(gen: string): void {
   const files = readdirSync(join(gen, "idsvc"), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith("_pb.ts") && !file.startsWith("options"))
     .map((file) => `idsvc/${file}`)

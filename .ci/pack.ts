@@ -34,7 +34,7 @@ type Manifest = Record<"name" | "version" | "description" | "license" | "type", 
 export function pack(target: string = join(root, "dist")): string {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  emit(target);
+  emit(root, target);
   copyFiles(target);
   const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   writeLauncher(join(target, launcher), manifest.scripts.start.match(/--\S+/g) ?? []);
@@ -45,7 +45,7 @@ export function pack(target: string = join(root, "dist")): string {
 
 // Types are checked by `npm run types`. Here a check would only refuse the specifiers `#gen/...ts`, which the compiler
 // does not rewrite: the import map of the package leads them to the JavaScript.
-function emit(target: string): void {
+export function emit(sources: string, target: string): void {
   const work = mkdtempSync(join(tmpdir(), "idsvc-pack-"));
   const project = join(work, "tsconfig.json");
   writeJson(project, {
@@ -56,13 +56,13 @@ function emit(target: string): void {
       allowJs: true,
       declaration: true,
       rewriteRelativeImportExtensions: true,
-      rootDir: root,
+      rootDir: sources,
       outDir: target,
       typeRoots: [join(root, "node_modules/@types")],
     },
-    include: [join(root, "src"), join(root, "gen")],
+    include: [join(sources, "src"), join(sources, "gen")],
     // Scripts of pages stay as they are.
-    exclude: [join(root, "src/**/assets")],
+    exclude: [join(sources, "src/**/assets")],
   });
   try {
     execFileSync(join(root, "node_modules/.bin/tsc"), ["--project", project], { stdio: "inherit" });
@@ -129,7 +129,7 @@ function published(manifest: Manifest): object {
   };
 }
 
-function writeJson(file: string, value: unknown): void {
+export function writeJson(file: string, value: unknown): void {
   writeFileSync(file, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 

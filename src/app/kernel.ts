@@ -20,7 +20,7 @@ import type { SharedStore } from "../storage/sqlite/serving.ts";
 import { watchWrites, type Writability } from "../storage/writability.ts";
 import type { AnyTable } from "../storage/table.ts";
 import { type Config, processCount } from "./config.ts";
-import { makeDataDir } from "./data-dir.ts";
+import { openDataDir } from "./data-dir.ts";
 import { masterKeys } from "./master-key.ts";
 import { modules as allModules } from "./modules.ts";
 
@@ -93,7 +93,7 @@ export const schemaOf = (modules: readonly Module<ServiceDeps>[]): Schema => ({
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
   const { logger, now = () => new Date(), moreModules = [] } = around;
   const { onBroken = () => {}, alone = false, serves = false, shared } = around;
-  makeDataDir(config.dataDir);
+  openDataDir(config);
   narrowModes(
     config.dataDir,
     config.databaseUrl.kind === "sqlite" ? config.databaseUrl.file : undefined,

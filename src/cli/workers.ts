@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import type { Config } from "../app/config.ts";
-import { makeDataDir } from "../app/data-dir.ts";
+import { openDataDir } from "../app/data-dir.ts";
 import { freePortOf } from "../app/free-port.ts";
 import { newProcessName } from "../app/shared-store.ts";
 import type { FromWorker, ToWorker } from "../app/siblings.ts";
@@ -37,7 +37,7 @@ export async function superviseWorkers(config: Config, count: number): Promise<n
   const logger = createLogger(config.logLevel);
   const port = await freePortOf(config);
   const { promise, resolve } = Promise.withResolvers<number>();
-  makeDataDir(config.dataDir);
+  openDataDir(config);
   const { databaseUrl: store } = config;
   const writer =
     store.kind === "sqlite"

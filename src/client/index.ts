@@ -1,46 +1,17 @@
-import {
-  type Client,
-  createClient as connect,
-  type Interceptor,
-  type Transport,
-} from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-web";
+import { type Client, createClient as connect } from "@connectrpc/connect";
 import { services } from "#gen/client_services.ts";
+import { type ClientOptions, transportOf } from "./connect.ts";
 
 export { create, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 export { Code, ConnectError } from "@connectrpc/connect";
+export { type ClientOptions, createServiceClient, type TokenSource } from "./connect.ts";
 export { errorReason } from "./error-reason.ts";
 export * from "./schema.ts";
 
 type Services = typeof services;
-type Clients = { readonly [K in keyof Services]: Client<Services[K]> };
-
-const connectAll = (transport: Transport): Clients =>
-  Object.fromEntries(
-    Object.entries(services).map(([name, each]) => [name, connect(each, transport)]),
-  ) as Clients;
 
 /** One property for each service; its methods are those of the schema, and each call takes its own headers and timeout. */
-export type IdsvcClient = Clients;
-
-/** A token, or how to get one: a function is asked before every call, so that it can renew what has expired. */
-export type TokenSource = string | (() => string | Promise<string>);
-
-/** Where the service is, who calls it, and what is sent along. */
-export type ClientOptions = {
-  /** Scheme, host and port, as in the issuer: `https://id.example.com`. */
-  baseUrl: string;
-  /** A personal access token or an access token. Without one, only methods that anyone may call answer. */
-  token?: TokenSource | undefined;
-  /** The organization that calls act in, where a request does not name another context; else the instance. */
-  organizationId?: string | undefined;
-  /** Headers of every call. */
-  headers?: Record<string, string> | undefined;
-  /** How long a call may take, if it does not say so itself; no limit by default. */
-  timeoutMs?: number | undefined;
-  /** Replaces the global `fetch`. */
-  fetch?: typeof globalThis.fetch | undefined;
-};
+export type IdsvcClient = { readonly [K in keyof Services]: Client<Services[K]> };
 
 /**
  * Connects to a running service with the Connect protocol over `fetch`, in browsers and in Node alike.
@@ -48,29 +19,8 @@ export type ClientOptions = {
  * Nothing is sent before the first call. A refused call throws a `ConnectError`; `errorReason` tells why.
  */
 export function createClient(options: ClientOptions): IdsvcClient {
-  return connectAll(
-    createConnectTransport({
-      baseUrl: options.baseUrl,
-      // The binary form keeps what a newer server knows and this client does not; JSON would refuse it.
-      useBinaryFormat: true,
-      interceptors: [sendHeaders(options)],
-      ...(options.timeoutMs === undefined ? {} : { defaultTimeoutMs: options.timeoutMs }),
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-    }),
-  );
-}
-
-/** What a single call sets itself is stronger than what the client sets. */
-function sendHeaders({ token, organizationId, headers = {} }: ClientOptions): Interceptor {
-  return (next) => async (request) => {
-    const send = (name: string, value: string) => {
-      if (!request.header.has(name)) request.header.set(name, value);
-    };
-    for (const [name, value] of Object.entries(headers)) send(name, value);
-    if (organizationId !== undefined) send("x-idsvc-orgid", organizationId);
-    if (token !== undefined && !request.header.has("authorization")) {
-      send("authorization", `Bearer ${typeof token === "string" ? token : await token()}`);
-    }
-    return next(request);
-  };
+  const transport = transportOf(options);
+  return Object.fromEntries(
+    Object.entries(services).map(([name, each]) => [name, connect(each, transport)]),
+  ) as IdsvcClient;
 }

@@ -12,6 +12,7 @@ import {
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { before, describe, it } from "node:test";
+import { noMachine } from "../deploy/machine.ts";
 import { noStrace } from "../faults/strace.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { type Env, idsvc, newFolder } from "./command.ts";
@@ -115,6 +116,33 @@ describe("a data folder that cannot be made", () => {
     const { code, err } = await idsvc(["serve"], { IDSVC_DATA_DIR: path, IDSVC_PORT: "0" });
     assert.equal(code, 1);
     assertWords(err, "DATA_DIR_UNUSABLE", path);
+  });
+});
+
+describe("a data folder of somebody else", () => {
+  const skip = noMachine();
+  const stranger = 64_242;
+  const serveAs = (user: number, folder: string, mount = "") => {
+    const command = `${mount} exec setpriv --reuid ${user} --clear-groups ${process.execPath} ${join(root, "src/main.js")} serve`;
+    const env = { PATH: process.env["PATH"] ?? "", IDSVC_DATA_DIR: folder, IDSVC_PORT: "0" };
+    const { status, stderr } = spawnSync("unshare", ["--mount", "sh", "-euc", command], {
+      env,
+      encoding: "utf8",
+    });
+    return { code: status, err: stderr };
+  };
+  it("is refused with who it belongs to, and how to give it away", { skip }, () => {
+    const folder = newFolder();
+    const { code, err } = serveAs(stranger, folder);
+    assert.equal(code, 1);
+    assertWords(err, "DATA_DIR_UNUSABLE", "belongs to user 0", `chown -R ${stranger} ${folder}`);
+  });
+  it("is refused on a read-only file system, with what to mount", { skip }, () => {
+    const folder = newFolder();
+    const readOnly = `mount -t tmpfs -o ro,uid=${stranger} none ${folder};`;
+    const { code, err } = serveAs(stranger, folder, readOnly);
+    assert.equal(code, 1);
+    assertWords(err, "DATA_DIR_UNUSABLE", folder, "read-only", "mount a volume");
   });
 });
 

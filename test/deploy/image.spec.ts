@@ -1,0 +1,160 @@
+// Run: alone, long
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { images, settings, writeRoot } from "../../.ci/image.ts";
+import { architectures, install } from "../../.ci/installation.ts";
+import { docker } from "./docker.ts";
+import { noMachine, onMachine } from "./machine.ts";
+
+const page = readFileSync(resolve(import.meta.dirname, "../../docs/deploy/image.md"), "utf8");
+const [commands = ""] = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, text = ""]) => text);
+const mostBytes = 75_000_000;
+const elfMachines = { amd64: 0x3e, arm64: 0xb7 };
+
+const folder = mkdtempSync(join(tmpdir(), "idsvc-image-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const layout = join(folder, "layout");
+let files: string[];
+
+type Descriptor = { digest: string; size: number; platform?: { architecture: string } };
+type Manifest = { config: Descriptor; layers: Descriptor[] };
+const read = ({ digest, size }: Descriptor): Buffer => {
+  const bytes = readFileSync(join(layout, "blobs", digest.replace(":", "/")));
+  assert.equal(bytes.length, size);
+  assert.equal(`sha256:${createHash("sha256").update(bytes).digest("hex")}`, digest);
+  return bytes;
+};
+const manifests = () => {
+  const {
+    manifests: [index],
+  } = JSON.parse(readFileSync(join(layout, "index.json"), "utf8"));
+  const { manifests: all }: { manifests: Descriptor[] } = JSON.parse(String(read(index)));
+  return all.map((each) => {
+    const manifest: Manifest = JSON.parse(String(read(each)));
+    return { ...manifest, architecture: each.platform?.architecture };
+  });
+};
+
+before(() => {
+  const all = architectures.map((architecture) => {
+    const installation = join(folder, architecture);
+    install(installation, architecture);
+    return { installation, architecture };
+  });
+  files = images(folder, all);
+});
+
+describe("the image", () => {
+  it("is one of two platforms, whose blobs are what their names say", () => {
+    assert.deepEqual(
+      manifests().map(({ architecture }) => architecture),
+      ["amd64", "arm64"],
+    );
+    for (const { config, layers, architecture } of manifests()) {
+      const image = JSON.parse(String(read(config)));
+      assert.equal(image.architecture, architecture);
+      assert.deepEqual(image.config, settings);
+      assert.equal(image.rootfs.diff_ids.length, layers.map(read).length);
+    }
+  });
+
+  it("has 75 MB at most, compressed", () => {
+    for (const file of files) assert.ok(statSync(file).size <= mostBytes, `${statSync(file).size}`);
+    assert.equal(files.length, 2);
+  });
+
+  for (const [at, architecture] of architectures.entries())
+    it(`holds code of its processor alone, and no shell: ${architecture}`, () => {
+      const root = join(folder, `root-${architecture}`);
+      execFileSync("mkdir", [root]);
+      for (const { digest } of manifests()[at]?.layers ?? [])
+        execFileSync("tar", [
+          ...["-xzf", join(layout, "blobs", digest.replace(":", "/")), "-C", root],
+        ]);
+      const list = execFileSync("find", [root, "-type", "f", "-size", "+1"], { encoding: "utf8" });
+      const elf = list
+        .split("\n")
+        .filter((path) => path !== "")
+        .flatMap((path) => {
+          const head = readFileSync(path).subarray(0, 20);
+          return head.toString("latin1", 1, 4) === "ELF"
+            ? [{ path, machine: head.readUInt16LE(18) }]
+            : [];
+        });
+      assert.ok(elf.some(({ path }) => path.endsWith("/bin/node")));
+      assert.equal(elf.filter(({ path }) => path.endsWith(".node")).length, 3);
+      assert.deepEqual(
+        elf.filter(({ machine }) => machine !== elfMachines[architecture]),
+        [],
+      );
+      for (const name of ["bin/sh", "usr/bin/sh"]) assert.ok(!existsSync(join(root, name)));
+    });
+
+  it("is what the Dockerfile copies", { skip: process.getuid?.() !== 0 && "needs root" }, () => {
+    const copied = join(folder, "copied");
+    writeRoot(copied, join(folder, "amd64"), "amd64");
+    const listed = (root: string) =>
+      execFileSync("find", [root, "-mindepth", "1", "-printf", "%P %M %U:%G %s %T@ %l\n"], {
+        encoding: "utf8",
+        maxBuffer: 2 ** 28,
+      })
+        .split("\n")
+        // The size of a folder is the file system's.
+        .map((line) => line.replace(/ (d\S+ \d+:\d+) \d+ /, " $1 "))
+        .toSorted();
+    assert.deepEqual(listed(copied), listed(join(folder, "root-amd64")));
+  });
+
+  it("serves after the printed commands, from a read-only root as user 65532", {
+    skip: noMachine(),
+  }, () => {
+    const told = inImage(`begun=$(date +%s)
+      ${commands}
+      echo
+      [ $(($(date +%s) - begun)) -lt 60 ]
+      PASSWORD=$(sed -n 's/.*"password": "\\(.*\\)".*/\\1/p' bootstrap.json)
+      curl -sS http://localhost:8080/resources/v3alpha/sessions -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
+        -d '{"checks":{"user":{"login_name":"admin@idsvc.localhost"},"password":{"password":"'$PASSWORD'"}}}'
+      echo
+      stat -c 'owner %u %n' /volumes/idsvc/idsvc.db
+      docker logs idsvc`);
+    assert.match(told, /"login_names":\["admin@idsvc\.localhost"\]/);
+    assert.match(told, /"session_token":"/);
+    assert.match(told, /^owner 65532 /m);
+    const ms = Number(/"ms":(\d+),"msg":"serving"/.exec(told)?.[1]);
+    assert.ok(ms < 5_000, `ready after ${ms} ms`);
+  });
+
+  it("ends with one line and the remedy where key, volume or owner are wrong", {
+    skip: noMachine(),
+  }, () => {
+    const key = '-e IDSVC_MASTER_KEY="$(openssl rand -base64 32)"';
+    const told = inImage(
+      ["", `--read-only ${key}`, `--user 1000:1000 -v data:/data ${key}`]
+        .map(
+          (options) => `docker run -d --name idsvc ${options} idsvc:0.1.0
+            while kill -0 $(cat /run/containers/idsvc/pid) 2>/dev/null; do sleep 0.1; done
+            docker logs idsvc`,
+        )
+        .join("\n")
+        .replace(/^/, "docker load -i idsvc_0.1.0_amd64.oci.tar\n"),
+    );
+    const [noKey = "", noVolume = "", notOwner = "", ...rest] = told.trim().split("\n");
+    assert.match(noKey, /openssl rand -base64 32.* \(MASTER_KEY_REQUIRED\)$/);
+    assert.match(noVolume, /mount a volume.* \(DATA_DIR_UNUSABLE\)$/);
+    assert.match(notOwner, /chown -R 1000 \/data\).* \(DATA_DIR_UNUSABLE\)$/);
+    assert.deepEqual(rest, []);
+  });
+});
+
+function inImage(script: string): string {
+  const stub = join(folder, "docker.sh");
+  writeFileSync(stub, docker());
+  const [amd64 = ""] = files;
+  return onMachine(`install -m 755 docker.sh /usr/local/bin/docker\n${script}`, [amd64, stub]);
+}
