@@ -7,14 +7,14 @@ import { root, type Spec } from "./specs.ts";
 const mostTogether = 16;
 
 /**
- * What the test runner starts as a process each: specs, and files that load several in turn. The runner begins them in the
- * order of their paths.
+ * What the test runner starts as a process each, in this order: specs that take longest, files that load several in turn, and
+ * the other specs.
  */
 export function bundled(specs: readonly Spec[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), "idsvc-specs-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   const single = ({ path: spec, says }: Spec): string => {
-    const place = says.has("early") ? "1" : "3";
+    const place = says.has("early") ? 1 : 3;
     const name = spec.split("/").slice(1, -1).join("-");
     const path = join(folder, `${place}-${name}-${basename(spec)}`);
     symlinkSync(join(root, spec), path);
@@ -31,7 +31,8 @@ export function bundled(specs: readonly Spec[]): string[] {
       return path;
     });
   });
-  return [...bundles, ...specs.filter((spec) => !shared.includes(spec)).map(single)];
+  const alone = specs.filter(({ says }) => says.has("alone"));
+  return [...alone.map(single), ...bundles].toSorted();
 }
 
 /**

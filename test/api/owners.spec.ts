@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { and, desc, eq, gt, ne } from "../../src/storage/drizzle.ts";
 import { events } from "../../src/storage/kernel-tables.ts";
-import { addCaller } from "../support/app.ts";
+import { addCaller, engine } from "../support/app.ts";
 import type { CallOptions, Outcome } from "../support/protocols.ts";
 import { startSamples } from "./sample-service.ts";
 import { addSecondInstance } from "./abuse.ts";
@@ -17,7 +17,9 @@ const { app, peer, world } = service;
 after(() => service[Symbol.asyncDispose]());
 
 const { instanceId } = world;
+// What is looked at in the store is the same for both: on PostgreSQL each method is called by one, the next by the other.
 const ways = ["rest", "grpc"] as const;
+const waysOf = (method: number) => (engine === "postgres" ? [ways[method % 2] ?? "rest"] : ways);
 
 /** A caller who owns an organization, or an instance, that has nothing to do with the objects of the samples. */
 type Outsider = { options: CallOptions; organizationId: string; ownIds: readonly string[] };
@@ -73,12 +75,12 @@ for (const [who, arrive] of [
       outsider = await arrive();
     });
 
-    for (const { rule } of app.app.endpoints) {
+    for (const [nth, { rule }] of [...app.app.endpoints].entries()) {
       const { method, path } = rule;
       const sample = samples[path];
       if (sample === undefined) continue;
       it(`gains nothing at ${path}`, async () => {
-        for (const way of ways) {
+        for (const way of waysOf(nth)) {
           const request: JsonObject = await sample.valid(world, turn++);
           const foreign = idsIn(request);
           const since = await head();

@@ -19,7 +19,8 @@ let app: TestApp;
 let underTls: TestApp;
 before(async () => {
   makeCertificate(cert, key);
-  app = await startTestApp();
+  // A call may take longer than a body: both limits are 30 s by themselves, and it is the one of bodies that is tried.
+  app = await startTestApp({ env: { IDSVC_CALL_TIMEOUT: "2m" } });
   const external = "https://localhost:8443";
   underTls = await startTestApp({
     env: { IDSVC_TLS_CERT: cert, IDSVC_TLS_KEY: key, IDSVC_EXTERNAL_URL: external },

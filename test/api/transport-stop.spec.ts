@@ -28,13 +28,17 @@ async function dial(port: number) {
   const hears = async (pattern: RegExp) => {
     const started = performance.now();
     while (!pattern.test(heard)) {
-      assert.ok(performance.now() - started < 5000, `${pattern} in ${JSON.stringify(heard)}`);
+      assert.ok(performance.now() - started < 60_000, `${pattern} in ${JSON.stringify(heard)}`);
       await delay(5);
     }
     return heard;
   };
   return { socket, hears, closed };
 }
+
+// What goes on without a word is waited for this long at a stop; whatever ends sooner has not been waited for.
+const patient = { env: { IDSVC_SHUTDOWN_TIMEOUT: "2m" } };
+const patienceMs = 120_000;
 
 const timed = async (work: PromiseLike<unknown>) => {
   const started = performance.now();
@@ -58,7 +62,7 @@ const readyz = "GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 describe("a stop (F23)", () => {
   it("finishes a call in flight over HTTP/1.1, then ends at once", async () => {
-    const app = await startTestApp();
+    const app = await startTestApp(patient);
     const call = await beginCall(app);
     const stopped = app.app[Symbol.asyncDispose]();
     await delay(50);
@@ -66,12 +70,15 @@ describe("a stop (F23)", () => {
     const heard = await call.hears(/end_of_list/);
     assert.match(heard, /^HTTP\/1\.1 200 /);
     assert.match(heard, /connection: close/i);
-    assert.ok((await timed(Promise.all([stopped, call.closed]))) < 2000, "no wait for the client");
+    assert.ok(
+      (await timed(Promise.all([stopped, call.closed]))) < patienceMs,
+      "no wait for the client",
+    );
     await app[Symbol.asyncDispose]();
   });
 
   it("answers all calls that were sent at once, and says with the last one that the connection ends", async () => {
-    const app = await startTestApp();
+    const app = await startTestApp(patient);
     const connection = await dial(app.port);
     const count = 12;
     // A password takes time to check, of somebody who is not there too.
@@ -99,10 +106,9 @@ describe("a stop (F23)", () => {
   });
 
   it("finishes a gRPC call in flight, tells the client to go, then ends at once", async () => {
-    const app = await startTestApp();
+    const app = await startTestApp(patient);
     const session = http2.connect(`http://127.0.0.1:${app.port}`);
-    let goneAway = false;
-    session.on("goaway", () => (goneAway = true));
+    const goneAway = once(session, "goaway");
     session.on("error", () => {});
     await once(session, "connect");
     const stream = session.request({
@@ -125,17 +131,16 @@ describe("a stop (F23)", () => {
     // What was sent before it has been read when a ping is answered.
     await new Promise((resolve) => session.ping(resolve));
     const stopped = app.app[Symbol.asyncDispose]();
-    await delay(50);
-    assert.equal(goneAway, true);
+    await goneAway;
     stream.end(message.subarray(3));
     await once(stream, "close");
     assert.equal(status, "0");
-    assert.ok((await timed(stopped)) < 2000);
+    assert.ok((await timed(stopped)) < patienceMs);
     await app[Symbol.asyncDispose]();
   });
 
   it("closes idle connections, also those that have not said anything yet", async () => {
-    const app = await startTestApp();
+    const app = await startTestApp(patient);
     const idle = await dial(app.port);
     idle.socket.write(readyz);
     await idle.hears(/"ready"/);
@@ -149,12 +154,12 @@ describe("a stop (F23)", () => {
       silent.closed,
       once(session, "close"),
     ];
-    assert.ok((await timed(Promise.all(all))) < 2000);
+    assert.ok((await timed(Promise.all(all))) < patienceMs);
     await app[Symbol.asyncDispose]();
   });
 
   it("tells who watches its health that it no longer serves, and waits for none of them", async () => {
-    const app = await startTestApp();
+    const app = await startTestApp(patient);
     const sessionManager = new Http2SessionManager(`http://127.0.0.1:${app.port}`);
     const baseUrl = `http://127.0.0.1:${app.port}`;
     const client = createClient(Health, createGrpcTransport({ baseUrl, sessionManager }));
@@ -172,12 +177,12 @@ describe("a stop (F23)", () => {
     sessionManager.abort();
     const { SERVING, NOT_SERVING } = HealthCheckResponse_ServingStatus;
     assert.deepEqual(told, [SERVING, NOT_SERVING]);
-    assert.ok(ms < 2000, `${ms} ms`);
+    assert.ok(ms < patienceMs, `${ms} ms`);
     await app[Symbol.asyncDispose]();
   });
 
   it("accepts no new connection from its beginning", async () => {
-    const app = await startTestApp();
+    const app = await startTestApp(patient);
     const call = await beginCall(app);
     const stopped = app.app[Symbol.asyncDispose]();
     const socket = net.connect(app.port, "127.0.0.1");
@@ -193,7 +198,7 @@ describe("a stop (F23)", () => {
     const app = await startTestApp({ env: { IDSVC_SHUTDOWN_TIMEOUT: "300ms" } });
     const call = await beginCall(app);
     const ms = await timed(Promise.all([app.app[Symbol.asyncDispose](), call.closed]));
-    assert.ok(ms > 250 && ms < 2000, `${ms} ms`);
+    assert.ok(ms > 250 && ms < 8_000, `${ms} ms`);
     await app[Symbol.asyncDispose]();
   });
 });

@@ -1,7 +1,7 @@
 // Run: alone
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { describe, it } from "node:test";
@@ -32,6 +32,13 @@ describe("how specs are run", () => {
     const processes = bundled(all);
     assert.ok(processes.length < all.length - shared.length + shared.length / 4);
     assert.ok(processes.length > all.length - shared.length);
+  });
+
+  it("begins with those that take longest", () => {
+    const all = allSpecs();
+    const early = all.filter(({ says }) => says.has("early")).map(({ path }) => join(root, path));
+    const first = bundled(all).slice(0, early.length);
+    assert.deepEqual(first.map((path) => realpathSync(path)).toSorted(), early);
   });
 
   it("is told of each test as the runner alone would tell it, with what is loaded before", () => {

@@ -39,8 +39,8 @@ export async function serve(
   ]);
   const gone = new Promise<number | null>((done) => child.once("exit", done));
   try {
-    while (child.exitCode === null && !(await isReady(env))) await delay(10);
-    if (child.exitCode === null) await work(child);
+    while (isRunning(child) && !(await isReady(env))) await delay(10);
+    if (isRunning(child)) await work(child);
   } finally {
     child.kill("SIGTERM");
   }
@@ -48,6 +48,10 @@ export async function serve(
   const [out, err] = await printed;
   return { code, out, err };
 }
+
+/** A process that was killed has no exit code. */
+const isRunning = (child: ChildProcess): boolean =>
+  child.exitCode === null && child.signalCode === null;
 
 const isReady = ({ IDSVC_PORT }: Env): Promise<boolean> =>
   fetch(`http://localhost:${IDSVC_PORT}/readyz`).then(

@@ -39,7 +39,7 @@ describe("the commands of the README that make another tenant", () => {
     });
     try {
       const ready = () => fetch(`http://localhost:${port}/readyz`).then(({ ok }) => ok);
-      for (const end = Date.now() + 30_000; !(await ready().catch(() => false)); await delay(50)) {
+      for (const end = Date.now() + 60_000; !(await ready().catch(() => false)); await delay(50)) {
         assert.ok(Date.now() < end && service.exitCode === null, "the service does not start");
       }
       const script = ["-euo", "pipefail", "-c", make];

@@ -16,7 +16,7 @@ import {
   type Store,
 } from "./place.ts";
 
-const patienceMs = 8_000;
+const patienceMs = 60_000;
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = Date.now() + patienceMs; !(await holds()); await delay(5)) {

@@ -198,7 +198,7 @@ describe("repeating a delivery", () => {
     const { id } = await peer.webhook({}, "/soon");
     await peer.set(added, [id]);
     bodyOf(await add(), 201);
-    await until("four tries", () => receiver.at("/soon").length >= 4, 30_000);
+    await until("four tries", () => receiver.at("/soon").length >= 4);
     // The fourth has come; what came of it is noted when it has been answered.
     await until("nobody is at it", async () => {
       const waiting = await db.read.select().from(db.table(jobs));

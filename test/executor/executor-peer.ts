@@ -65,7 +65,7 @@ function disposeOf(peer: ResourcePeer, receiver: Receiver) {
 export async function until<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  patienceMs = 20_000,
+  patienceMs = 60_000,
 ): Promise<T> {
   const end = Date.now() + patienceMs;
   for (;;) {

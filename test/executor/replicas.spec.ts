@@ -47,7 +47,7 @@ describe("executions on two replicas (H5)", { skip: engine === "sqlite" }, () =>
       }),
     );
     const heard = () => first.receiver.at("/both").map(({ json }) => String(json.sequence));
-    await until("every event", () => new Set(heard()).isSupersetOf(new Set(sequences)), 30_000);
+    await until("every event", () => new Set(heard()).isSupersetOf(new Set(sequences)));
     const { result } = bodyOf(
       await first.post("/deliveries/_search?query.limit=1000", [{ target: { id: target.id } }]),
     );

@@ -34,7 +34,7 @@ async function filled(): Promise<{ dataDir: string; log: readonly Entry[] }> {
   const writers = createWriters(4, app.token);
   const wrote = (op: Entry["op"]) =>
     writers.log.filter((entry) => entry.op === op && entry.outcome === "acknowledged").length;
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 60_000;
   do {
     const running = writers.run(app.url);
     do {

@@ -19,7 +19,7 @@ import { freePort, startServer } from "./server.ts";
 const pageBytes = 4_096;
 // Beyond what a start looks through before it serves.
 const paddingRows = 30_000;
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 describe("a large store with a damaged page (F07)", () => {
   it("ends the service that has begun to serve it, is refused from then on, and served again as a backup", async () => {

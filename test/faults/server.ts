@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const root = resolve(import.meta.dirname, "../..");
 const flags = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 export type Running = {
   url: string;
@@ -78,7 +78,8 @@ export async function startServer(place: Place, how: How = {}): Promise<Running>
   const started = performance.now();
   const child = spawnServer(place, how);
   while (!(await isReady(url))) {
-    if (child.exitCode !== null) assert.fail(`the server ended with ${child.exitCode}`);
+    const ended = child.exitCode ?? child.signalCode;
+    if (ended !== null) assert.fail(`the server ended with ${ended}`);
     if (performance.now() - started > patienceMs) {
       await end(child, "SIGKILL");
       assert.fail("the server never got ready");

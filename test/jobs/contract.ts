@@ -79,7 +79,7 @@ function atWork(fresh: Fresh): void {
       );
       await delay(50);
       await ring(store, "a");
-      await until(async () => (await stored(store)).length === 0, "the job is gone", 1_000);
+      await until(async () => (await stored(store)).length === 0, "the job is gone");
       assert.deepEqual(done, ["a a 1"]);
     });
     it("is done soon after a commit without events too", async () => {
@@ -91,7 +91,7 @@ function atWork(fresh: Fresh): void {
       const job = enqueue(carry, { instanceId: "one", id: "a", now: new Date() }, { note: "a" });
       const nothing = { expect: [], claims: [], events: [] };
       await store.db.commit({ instanceId: "one", ...nothing, changes: [job] });
-      await until(() => done.length === 1, "the job is done", 1_000);
+      await until(() => done.length === 1, "the job is done");
     });
     it("that was written by another process is seen by looking", async () => {
       await using store = await fresh();
@@ -276,7 +276,7 @@ function order(fresh: Fresh): void {
         done.push(id);
         return "done";
       });
-      await until(() => done.includes("cold"), "the cold key", 5_000);
+      await until(() => done.includes("cold"), "the cold key");
       assert.ok(done.length < 20);
     });
   });
@@ -309,7 +309,7 @@ function failing(fresh: Fresh): void {
         "the group that was shut",
       );
       open.resolve();
-      await until(() => begun.length === 706, "all of them", 30_000);
+      await until(() => begun.length === 706, "all of them");
     });
   });
 

@@ -30,7 +30,7 @@ export function endedContract(fresh: Fresh): void {
       };
       const more = { pace, holder: store.db.processName };
       await using _ = startWorker(store, handler, more);
-      await until(() => attempts.length === 1, "it goes on", 5_000);
+      await until(() => attempts.length === 1, "it goes on");
       assert.deepEqual(attempts, [2]);
       await worker[Symbol.asyncDispose]();
     });
@@ -53,7 +53,7 @@ export function runningContract(fresh: Fresh): void {
       await delay(4_000);
       assert.equal(begun, 0);
       await process.db[Symbol.asyncDispose]();
-      await until(() => begun === 1, "it goes on", 5_000);
+      await until(() => begun === 1, "it goes on");
       await worker[Symbol.asyncDispose]();
     });
     it("is left to one of an earlier release, of which nothing is known", async () => {

@@ -42,7 +42,7 @@ export function leaseContract(fresh: Fresh): void {
         });
       await using both = new AsyncDisposableStack();
       for (const from of [store, second]) both.use(begin(from));
-      await until(() => done.length >= total, "all jobs", 20_000);
+      await until(() => done.length >= total, "all jobs");
       await until(async () => (await stored(store)).length === 0, "no job is left");
       assert.equal(done.length, total);
       for (const ids of order.values()) assert.deepEqual(ids, ids.toSorted());

@@ -108,7 +108,7 @@ export function startWorker(
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   what: string,
-  patienceMs = 10_000,
+  patienceMs = 60_000,
 ): Promise<void> {
   const end = performance.now() + patienceMs;
   while (!(await isSo())) {

@@ -71,7 +71,7 @@ describe("telling of a claimed domain, by processes that are killed, two at a ti
           }),
         );
         const isDone = async () => (round < kills ? (await told()) > before : (await due()) === 0);
-        await until(isDone, `round ${round}`, 30_000);
+        await until(isDone, `round ${round}`);
         for (const each of workers) {
           each.kill("SIGKILL");
           await once(each, "exit");

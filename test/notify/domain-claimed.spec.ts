@@ -78,7 +78,7 @@ async function toldOf({ id }: { id: string }): Promise<JsonObject[]> {
   return log.filter(({ aggregateId }) => aggregateId === id).map(({ payload }) => Object(payload));
 }
 async function told(person: { id: string }, count = 1): Promise<JsonObject[]> {
-  for (const end = Date.now() + 15_000; ; await delay(10)) {
+  for (const end = Date.now() + 60_000; ; await delay(10)) {
     const found = await toldOf(person);
     if (found.length >= count) return found;
     assert.ok(Date.now() < end, "the log does not say that the user was told");

@@ -37,7 +37,7 @@ async function tried(): Promise<void> {
   const { db } = peer.app.kernel;
   const t = db.table(jobs);
   const { failingSince, leaseHolder } = t;
-  for (const end = Date.now() + 20_000; ; await delay(20)) {
+  for (const end = Date.now() + 60_000; ; await delay(20)) {
     const left = await db.read
       .select({ failingSince, leaseHolder })
       .from(t)

@@ -49,7 +49,7 @@ async function loggedIn() {
 }
 
 async function tokens(count: number): Promise<string[]> {
-  const until = Date.now() + 15_000;
+  const until = Date.now() + 60_000;
   while (told.length < count && Date.now() < until) {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -16,6 +16,7 @@ import {
   table,
   text,
 } from "../../src/storage/table.ts";
+import { withinRounds } from "../support/paced.ts";
 import { type ResourcePeer, startPeer, uniqueName } from "../support/peer.ts";
 import { protocols } from "../support/protocols.ts";
 import { happened, notes, schema, unit } from "./place.ts";
@@ -102,6 +103,9 @@ async function someCalls({ post, peer, app }: ResourcePeer): Promise<string[]> {
   return all.map(({ status, refusal }) => `${status} ${refusal?.reason ?? ""}`);
 }
 
+// Within a second.
+const soon = { rounds: 10, pauseMs: 100 };
+
 describe("a replica that meets the store of a newer build (F24)", () => {
   for (const [what, change] of changes)
     it(`answers STORE_NEWER at every call, and nothing else before but what is right: ${what}`, async () => {
@@ -117,12 +121,12 @@ describe("a replica that meets the store of a newer build (F24)", () => {
       const heads = async () => [...(await peer.app.kernel.db.heads()).values()];
       await upgrade(place, peer.app.kernel.schema, change);
       const before = await heads();
-      for (const end = Date.now() + 1_000; ; ) {
+      const isRefused = async () => {
         const said = await someCalls(peer);
         for (const each of said) assert.match(each, /^(?:503 STORE_NEWER|200 )$/);
-        if (said.every((each) => each.startsWith("503"))) break;
-        assert.ok(Date.now() < end, `what was said came too late: ${said.join(", ")}`);
-      }
+        return said.every((each) => each.startsWith("503"));
+      };
+      await withinRounds("every call is refused", soon, isRefused);
       assert.deepEqual(await heads(), before, "nothing was written any more");
       for (const protocol of protocols) {
         const { searchUsers } = UserService.method;
@@ -200,15 +204,15 @@ describe("a store of PostgreSQL that another build has changed (F24)", () => {
     await place.execute(
       `UPDATE store_facts SET value = '${storeFormat + 1}' WHERE name = 'format'`,
     );
-    for (const end = Date.now() + 1_000; ; await delay(20)) {
+    const isNoticed = async () => {
       try {
         await db.catchUp();
+        return false;
       } catch (error) {
-        newer(error);
-        break;
+        return newer(error);
       }
-      assert.ok(Date.now() < end, "it was not noticed");
-    }
+    };
+    await withinRounds("the format is noticed", soon, isNoticed, () => place.query("SELECT 1"));
   });
 
   it("is served again once the tables are as they were", async () => {
@@ -217,20 +221,22 @@ describe("a store of PostgreSQL that another build has changed (F24)", () => {
     const { rows } = await place.query(shapes);
     const [{ shape } = { shape: "" }]: { shape: string }[] = rows;
     await place.execute("UPDATE store_tables SET shape = 'other' WHERE name = 'notes'");
-    for (const end = Date.now() + 1_000; Date.now() < end; await delay(20)) {
-      if (Number.isNaN(db.cacheVersion("one", [notes]))) break;
-    }
+    const work = () => place.query("SELECT 1");
+    const isNoticed = () => Number.isNaN(db.cacheVersion("one", [notes]));
+    await withinRounds("the other shape is noticed", soon, isNoticed, work);
     await assert.rejects(db.commit(unit({ events: [happened("c", 1n)] })), newer);
     await place.execute(`UPDATE store_tables SET shape = '${shape}' WHERE name = 'notes'`);
-    for (const end = Date.now() + 1_000; Date.now() < end; await delay(20)) {
+    const isServed = async () => {
       try {
         await db.commit(unit({ events: [happened("c", 1n)] }));
-        break;
+        return true;
       } catch (error) {
         if (error instanceof Conflict) throw error;
         newer(error);
+        return false;
       }
-    }
+    };
+    await withinRounds("the store is served again", soon, isServed, work);
     const { rows: events } = await place.query("SELECT count(*)::int AS n FROM events");
     assert.deepEqual(events, [{ n: 2 }]);
   });

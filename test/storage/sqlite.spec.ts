@@ -12,6 +12,7 @@ import { backupSqlite } from "../../src/storage/sqlite/backup.ts";
 import { openSqlite } from "../../src/storage/sqlite/driver.ts";
 import { open as openFile } from "../../src/storage/sqlite/open.ts";
 import { storageContract } from "./contract.ts";
+import { withinRounds } from "../support/paced.ts";
 import { happened, logOf, notes, schema, unit } from "./place.ts";
 import { beforeCommits, flushFailed } from "./sqlite-commits.ts";
 import { connect, filePlace, servedPlace, sharedPlace } from "./sqlite-place.ts";
@@ -246,6 +247,8 @@ describe("opening an SQLite file", () => {
   });
 });
 
+const many = { rounds: 50, pauseMs: 20 };
+
 describe("sharing an SQLite file with another process", () => {
   it("waits for a lock without failing and without blocking the event loop (F06)", async () => {
     await using place = await filePlace();
@@ -256,9 +259,13 @@ describe("sharing an SQLite file with another process", () => {
     const waiting = [1n, 2n].map((version) =>
       db.commit(unit({ events: [happened("a", version)] })),
     );
-    let turns = 0;
-    for (const until = Date.now() + 150; Date.now() < until; turns++) await delay(1);
-    assert.ok(turns > 20, `the event loop turned ${turns} times in 150 ms`);
+    // On a busy machine the loop turns seldom in one span or another; where it is blocked it does so in all.
+    const turnsOften = async () => {
+      let turns = 0;
+      for (const until = Date.now() + 150; Date.now() < until; turns++) await delay(1);
+      return turns > 20;
+    };
+    await withinRounds("the event loop turns more than 20 times in 150 ms", many, turnsOften);
     assert.deepEqual(await logOf(db), []);
     other.exec("COMMIT");
     assert.deepEqual(await Promise.all(waiting), [{ firstSequence: 1n }, { firstSequence: 2n }]);
@@ -283,9 +290,8 @@ describe("sharing an SQLite file with another process", () => {
     await db.migrate();
     const before = db.cacheVersion("one", [notes]);
     await place.execute(`INSERT INTO notes VALUES ('one', 'a', 'x', 1)`);
-    const until = Date.now() + 1_000;
-    while (db.cacheVersion("one", [notes]) === before && Date.now() < until) await delay(20);
-    assert.notEqual(db.cacheVersion("one", [notes]), before);
+    const hasMoved = () => db.cacheVersion("one", [notes]) !== before;
+    await withinRounds("the version has moved", many, hasMoved, () => logOf(db));
   });
   it("knows at once that nothing was written to a stream, but for what others wrote", async () => {
     await using place = await filePlace();

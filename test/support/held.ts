@@ -82,9 +82,9 @@ export async function heldService(): Promise<{
     service,
     costs(what, mostMs, make, expected) {
       it(`takes at most ${mostMs} ms of the processor: ${what}`, async () => {
-        // The best of a few: the first one may load something, and the service does other things besides.
+        // One of a few is within it: the first one may load something, and the service does other things besides.
         let best = Infinity;
-        for (let round = 0; round < rounds; round += 1) {
+        for (let round = 0; round < rounds && best > mostMs; round += 1) {
           const sent = make();
           const began = usedMs();
           const { status, text } = await service.send(sent);

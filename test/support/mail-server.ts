@@ -89,7 +89,7 @@ export async function startMailServer(): Promise<MailServer> {
     host: `127.0.0.1:${port}`,
     mails,
     async mailTo(address, count = 1) {
-      for (const end = Date.now() + 15_000; ; await delay(10)) {
+      for (const end = Date.now() + 60_000; ; await delay(10)) {
         const found = ofRecipient(address)[count - 1];
         if (found !== undefined) return found;
         assert.ok(Date.now() < end, `no mail number ${count} came to ${address}`);

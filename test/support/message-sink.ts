@@ -38,7 +38,7 @@ export async function startMessageSink(): Promise<MessageSink> {
       status = next;
     },
     async count(least) {
-      for (const end = Date.now() + 10_000; posts.length < least; await delay(10)) {
+      for (const end = Date.now() + 60_000; posts.length < least; await delay(10)) {
         assert.ok(Date.now() < end, `${posts.length} of ${least} messages came`);
       }
     },

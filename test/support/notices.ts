@@ -28,7 +28,7 @@ export async function noticesSent(
       })
       .from(t)
       .where(and(inArray(t.kind, kinds), untried));
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 60_000;
   for (let rows = await left(); rows.length > 0; rows = await left()) {
     if (Date.now() > end) assert.fail(`not sent: ${JSON.stringify(rows)}`);
     await delay(10);

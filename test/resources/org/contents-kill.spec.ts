@@ -70,7 +70,7 @@ describe("removing what an organization left, by processes that are killed (F17)
         const enough = round < kills ? before - 10 : 0;
         const isDone = async () =>
           round < kills ? (await left()) <= enough : (await removedEvents()).length > 0;
-        await until(isDone, `round ${round}`, 30_000);
+        await until(isDone, `round ${round}`);
         child.kill("SIGKILL");
         await once(child, "exit");
         before = await left();
