@@ -2,7 +2,7 @@ import { html, type Html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { field } from "../parts/field.ts";
-import { button, form, submit } from "../parts/form.ts";
+import { button, form, link, submit } from "../parts/form.ts";
 import { newPassword, type PasswordRules } from "../parts/new-password.ts";
 import { passkeyForm, withoutPasskeys } from "../parts/passkey.ts";
 import { paths } from "../paths.ts";
@@ -84,5 +84,6 @@ ${
     html`<p>${t("register.byEmail")}</p>
 ${button(t("register.submit"), { name: "by", value: "email", look: passkey === undefined ? "primary" : "plain" })}`,
   )
-}`;
+}
+<p class="aside">${t("register.haveAccount")} ${link(page, paths.loginName, t("register.signIn"))}</p>`;
 }

@@ -22,6 +22,7 @@ export type WebAuthNMethods =
   | "startWebAuthNRegistration"
   | "verifyWebAuthNRegistration"
   | "createWebAuthNRegistrationLink"
+  | "renameWebAuthNAuthenticator"
   | "removeWebAuthNAuthenticator";
 
 const attachments: Record<number, AuthenticatorAttachment> = {
@@ -32,7 +33,7 @@ const attachments: Record<number, AuthenticatorAttachment> = {
 export function webAuthNHandlers(
   credentials: Credentials,
 ): Pick<Handlers<typeof UserService>, WebAuthNMethods> {
-  const { deps, codes } = credentials;
+  const { deps, codes, authenticators } = credentials;
   const { events, newId } = deps;
 
   return {
@@ -54,6 +55,23 @@ export function webAuthNHandlers(
         return [tx.written(loaded), made && { id: made.codeId, code: made.code }];
       });
       return { details: toDetails(written()), ...(code === undefined ? {} : { code }) };
+    },
+
+    async renameWebAuthNAuthenticator({ id, webAuthNId, webAuthNName: name }, scope) {
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(user, id);
+        if (loaded.state === undefined) throw userNotFound();
+        const { isPasskey } = requireHeld(loaded.state.authenticators, "web_authn", webAuthNId);
+        const of = { instanceId: scope.instanceId, userId: id };
+        const rows = await authenticators.ofKind(of, "web_authn");
+        const isSame = rows.some((row) => row.id === webAuthNId && row.label === name);
+        const renamed = isPasskey
+          ? userEvents["human.passwordless.token.renamed"]({ webAuthNId, name })
+          : userEvents["human.mfa.u2f.token.renamed"]({ webAuthNId, name });
+        tx.record(user, loaded, isSame ? [] : [renamed]);
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
     },
 
     async removeWebAuthNAuthenticator({ id, webAuthNId }, scope) {
