@@ -37,7 +37,7 @@ export function passkeysPage(page: AccountPage, { passkeys, known }: PasskeysVie
         ? t("account.never")
         : html`${t("account.lastUsed")} ${when(page, lastUse)}`,
     ],
-    action: html`<span class="press"><a class="button plain small" href="${accountPaths.passkeyName}?passkey=${encodeURIComponent(id)}">${t("account.rename")}<span class="hidden"> ${name}</span></a>
+    action: html`<span class="actions"><a class="button plain small" href="${accountPaths.passkeyName}?passkey=${encodeURIComponent(id)}">${t("account.rename")}<span class="hidden"> ${name}</span></a>
 ${pressButton({ name: "remove", value: id, label: t("account.remove"), about: name })}</span>`,
   }));
   return accountLayout(
