@@ -10,6 +10,7 @@ export const accountPaths = {
   security: "/ui/account/security",
   password: paths.accountPassword,
   passkeys: "/ui/account/security/passkeys",
+  passkeyName: "/ui/account/security/passkeys/name",
   newPasskey: "/ui/account/security/passkeys/new",
   authenticator: "/ui/account/security/authenticator",
   recoveryCodes: "/ui/account/security/recovery",

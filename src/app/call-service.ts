@@ -63,7 +63,7 @@ function scopeOf(
   expectedSequence: bigint | undefined,
 ): Scope {
   const { instanceId, issuer, requestId, source, as, organizationId } = called;
-  const { isWithinOrganizations, hasProvenAddress = false, browser, presence } = called;
+  const { isWithinOrganizations, newcomer, browser, presence } = called;
   const { isCounted } = called;
   const { policy, path } = methodRule(method, defaults);
   const isUser = "userId" in as;
@@ -90,7 +90,7 @@ function scopeOf(
     acceptLanguage: undefined,
     body: undefined,
     signal: undefined,
-    hasProvenAddress,
+    newcomer,
     browser,
     expectedSequence,
     isCounted,

@@ -62,8 +62,12 @@ export function openLogin(
       return passwords(instanceId, home);
     },
     async brandingOf({ instanceId, organizationId }) {
-      const { logo, ...look } = await branding(instanceId, organizationId);
-      return logo === undefined ? look : { ...look, logo: logo.path };
+      const { logo, logoDark, ...look } = await branding(instanceId, organizationId);
+      return {
+        ...look,
+        ...(logo && { logo: logo.path }),
+        ...(logoDark && { logoDark: logoDark.path }),
+      };
     },
     languagesOf: async ({ instanceId, organizationId }) => languages(instanceId, organizationId),
     textsOf: ({ instanceId, organizationId }, language) =>

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { Transaction, WriteContext } from "../eventstore/transaction.ts";
 import type { OwnerRef } from "../eventstore/event.ts";
 import type { Presence } from "../eventstore/presence.ts";
@@ -116,8 +117,13 @@ export type Scope = {
   readonly guard?: ((tx: Transaction) => Promise<void>) | undefined;
   /** The sequence that the object of the call must be at for the call to change it. */
   readonly expectedSequence?: bigint | undefined;
-  /** The addresses of the request are proven by codes that the service has sent: calls from within alone can say so. */
-  readonly hasProvenAddress?: boolean;
+  /**
+   * Of whoever registers on the pages of the service: the addresses of the request are proven by codes that were sent there, and the
+   * passkey is what their browser made for the account, which gets this id. Calls from within alone can say so.
+   */
+  readonly newcomer?:
+    | { passkey?: { userId: string; webAuthNId: string; name: string; credential: JsonObject } }
+    | undefined;
   /** The id of the browser in which the login shows its pages, which has proven itself by its cookie (J12). */
   readonly browser?: string | undefined;
   /** What it costs the source was counted already, before anything was looked up (J12): a guess, or a message. */

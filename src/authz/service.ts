@@ -114,7 +114,7 @@ export type InnerCaller = {
   /** The service acts on the word of an organization, whose word counts for nothing on the instance. */
   isWithinOrganizations?: boolean;
   /** As in `Scope`. */
-  hasProvenAddress?: boolean;
+  newcomer?: Scope["newcomer"];
   /** As in `Scope`. */
   browser?: string | undefined;
   /** As in `Scope`. */

@@ -5,4 +5,6 @@ export type Branding = Colours & {
   productName: string;
   /** A path on our host; anything else is not shown. */
   logo?: string | undefined;
+  /** The same, in its place on dark pages. */
+  logoDark?: string | undefined;
 };

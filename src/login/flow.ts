@@ -38,6 +38,10 @@ export type FlowData = {
     familyName: string;
     email: string;
     isProven?: boolean;
+    /** What they want to be called, where the address leads to somebody else. */
+    loginName?: string;
+    /** A passkey that is being created for the account to come. */
+    passkey?: { webAuthNId: string; options: Record<string, unknown> };
   };
   /** The address of the account, where it is to be proven. */
   email?: string;

@@ -68,10 +68,16 @@ function tabIcon({ branding }: Page): string {
 }
 
 function brand({ branding }: Page): Html {
-  const { logo, productName } = branding;
-  if (logo !== undefined && isOwnPath(logo))
-    return html`<img class="logo" src="${logo}" alt="${productName}">`;
-  return html`${icon("mark")}<span class="product">${productName}</span>`;
+  const { productName, theme } = branding;
+  const [light, dark] = [branding.logo, branding.logoDark ?? branding.logo].map((path) =>
+    path !== undefined && isOwnPath(path) ? path : undefined,
+  );
+  const sign = html`${icon("mark")}<span class="product">${productName}</span>`;
+  const shown = (path: string | undefined) =>
+    path === undefined ? sign : html`<img class="logo" src="${path}" alt="${productName}">`;
+  if (theme !== "auto") return shown(theme === "dark" ? dark : light);
+  if (light === undefined || dark === undefined || dark === light) return shown(light);
+  return html`<picture><source srcset="${dark}" media="(prefers-color-scheme: dark)">${shown(light)}</picture>`;
 }
 
 // Works without scripts: a disclosure with links.

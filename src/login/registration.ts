@@ -1,13 +1,27 @@
 import { instanceFacts } from "../resources/instance/index.ts";
+import type { LoginPolicy } from "../settings/login/index.ts";
 import type { LoginPorts } from "./ports.ts";
 import { PageRefused, type PageContext } from "./page-context.ts";
+
+/** What whoever registers will log in by; none where the settings let nobody log in by any of them. */
+export type WayIn = "password" | "passkey" | "email";
+
+/** A password where passwords are allowed; where they are not, a page asks for none. */
+export function waysToRegister(policy: LoginPolicy): readonly WayIn[] {
+  if (!policy.allowRegister) return [];
+  if (policy.allowUsernamePassword) return ["password"];
+  return [
+    ...(policy.passkeysAllowed ? (["passkey"] as const) : []),
+    ...(policy.firstFactors.includes("email") ? (["email"] as const) : []),
+  ];
+}
 
 /** Where people get accounts, and whether they may make them. */
 export type Registration = {
   /** The organization of a new account: the one that the login is bound to, or the default one. */
   homeOf(context: PageContext): Promise<string>;
-  /** @throws PageRefused REGISTRATION_OFF */
-  requireAllowed(context: PageContext): Promise<void>;
+  /** What they may log in by; one way at least. @throws PageRefused REGISTRATION_OFF */
+  requireAllowed(context: PageContext): Promise<readonly WayIn[]>;
 };
 
 export function createRegistration({
@@ -22,7 +36,9 @@ export function createRegistration({
     async requireAllowed(context) {
       const organizationId = await homeOf(context);
       const policy = await policyOf({ instanceId: context.at.instanceId, organizationId });
-      if (!policy.allowRegister) throw new PageRefused("REGISTRATION_OFF", 403);
+      const ways = waysToRegister(policy);
+      if (ways.length === 0) throw new PageRefused("REGISTRATION_OFF", 403);
+      return ways;
     },
   };
 }

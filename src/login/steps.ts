@@ -2,6 +2,7 @@ import type { Strength } from "../authz/step-up.ts";
 import type { Missing } from "../oidc/core/ports.ts";
 import { missingProof, type Progress } from "../resources/session/index.ts";
 import type { FlowData } from "./flow.ts";
+import { waysToRegister } from "./registration.ts";
 
 /** Where a login goes on. */
 export type Step =
@@ -35,7 +36,7 @@ export function nextStep(
 ): Step {
   const { sessionId, loginName, isChosen = false } = flow;
   if (sessionId === undefined && loginName === undefined) {
-    if (facts.begin === "create" && progress.policy.allowRegister) return "register";
+    if (facts.begin === "create" && waysToRegister(progress.policy).length > 0) return "register";
     return facts.begin === "select_account" && !isChosen ? "accounts" : "loginName";
   }
   if (flow.mustChangePassword === true) return "changePassword";

@@ -138,6 +138,15 @@ describe("a passkey of the account, in a browser", () => {
     const [made] = (await userOf(alice.id)).authenticators.web_auth_n;
     assert.equal(made.name, "My laptop");
     assert.ok(made.creation_date);
+    await page.getByRole("link", { name: "Rename My laptop" }).click();
+    await journey.at("/ui/account/security/passkeys/name", "passkey-name");
+    await journey.submit({ name: " " });
+    await journey.at("/ui/account/security/passkeys/name", "passkey-name-missing");
+    await journey.submit({ name: "Laptop at home" });
+    await journey.at("/ui/account/security/passkeys", "passkey-renamed");
+    assert.ok(await page.getByText("Laptop at home").first().isVisible());
+    const [renamed] = (await userOf(alice.id)).authenticators.web_auth_n;
+    assert.deepEqual(renamed, { ...made, name: "Laptop at home" });
     old();
     await page.getByRole("button", { name: /Remove/ }).click();
     await journey.at("/ui/login/mfa", "step-up-passkey");

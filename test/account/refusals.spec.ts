@@ -23,7 +23,10 @@ type Held = { details: { id: string }; membership: { user_id: string } };
 
 const all = Object.values(accountPaths);
 /** Pages that need something under way, and lead elsewhere without. */
-const elsewhere = new Map<string, string>([[accountPaths.newPasskey, accountPaths.passkeys]]);
+const elsewhere = new Map<string, string>([
+  [accountPaths.newPasskey, accountPaths.passkeys],
+  [accountPaths.passkeyName, accountPaths.passkeys],
+]);
 const userOf = async (id: string) => bodyOf(await peer.get(`/users/${id}`)).user;
 
 /** Sends what a form of a page of the account would, with the token that pages of this browser have. */

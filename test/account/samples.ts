@@ -8,7 +8,7 @@ import { dataPage, deletePage } from "../../src/account/pages/data.ts";
 import { historyPage } from "../../src/account/pages/history.ts";
 import { organizationsPage } from "../../src/account/pages/organizations.ts";
 import { overviewPage } from "../../src/account/pages/overview.ts";
-import { newPasskeyPage, passkeysPage } from "../../src/account/pages/passkeys.ts";
+import { newPasskeyPage, passkeyNamePage, passkeysPage } from "../../src/account/pages/passkeys.ts";
 import { passwordPage } from "../../src/account/pages/password.ts";
 import { profilePage } from "../../src/account/pages/profile.ts";
 import { providersPage } from "../../src/account/pages/providers.ts";
@@ -130,6 +130,10 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
         ...{ name: say("anna@acme.example"), displayName: say("Anna Lindqvist") },
       },
     }),
+  ],
+  [
+    "account-passkey-name",
+    passkeyNamePage(page(accountPaths.passkeyName), { id: say("k1"), name: say("My laptop") }),
   ],
   ["account-passkey-new", newPasskeyPage(page(accountPaths.newPasskey), { options })],
   ["account-authenticator", authenticatorPage(page(accountPaths.authenticator), { ids: [] })],

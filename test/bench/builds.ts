@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { counterMark, type LoadSpec } from "./load/spec.ts";
-import { formSpec, servicePaths } from "./oidc-requests.ts";
+import { counterMark, type LoadSpec, type LogInSpec } from "./load/spec.ts";
+import { authorizePath, formSpec, redirectUri, servicePaths } from "./oidc-requests.ts";
 import { type Child, freePort, spawnServer, untilOk } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { newFolder, nodeFlags } from "./store.ts";
@@ -11,7 +11,7 @@ const base = "/resources/v3alpha";
 const password = "correct horse battery staple";
 
 /** A kind of request; `waits` for those that end when something is on disk. */
-export type Row = { name: string; load: LoadSpec; waits: boolean };
+export type Row = { name: string; load: LoadSpec | LogInSpec; waits: boolean };
 
 /** Starts the checkout on a new store, as its own `npm start` does. */
 export async function startBuild(
@@ -40,6 +40,13 @@ export async function startBuild(
   };
   return { child, token: made.machine.token };
 }
+
+const webApp = {
+  redirect_uris: [redirectUri],
+  response_types: ["OIDC_RESPONSE_TYPE_CODE"],
+  grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE"],
+  ...{ app_type: "OIDC_APP_TYPE_WEB", auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC" },
+};
 
 /** Requests that any build understands, each with what it needs made over the API. */
 export async function rowsOf({ port }: Child, token: string, only: string): Promise<Row[]> {
@@ -77,7 +84,12 @@ export async function rowsOf({ port }: Child, token: string, only: string): Prom
     data: { given_name: "Ada", family_name: "Lovelace" },
     authenticators: { password: { password } },
   });
+  const web = await post("/apps", { name: "web", project_id: project.id, oidc: webApp });
   const checks = { user: { user_id: user.id }, password: { password } };
+  const logIn: LogInSpec = {
+    ...{ protocol: "pages", port, path: authorizePath(servicePaths.authorize, web.client_id) },
+    ...{ loginName: "ada", password, connections: 4, streams: 1 },
+  };
   return [
     { name: "token", load: tokenSpec, waits: true },
     { name: "introspection", load: asked, waits: false },
@@ -104,6 +116,11 @@ export async function rowsOf({ port }: Child, token: string, only: string): Prom
     {
       name: "password",
       load: restSpec(port, `POST ${base}/sessions`, { token, body: { checks }, connections: 1 }),
+      waits: false,
+    },
+    {
+      name: "log-in",
+      load: logIn,
       waits: false,
     },
   ].filter(({ name }) => new RegExp(only).test(name));

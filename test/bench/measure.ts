@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { runLoad } from "./load/load.ts";
-import type { LoadResult, LoadSpec } from "./load/spec.ts";
+import type { LoadResult, LoadSpec, LogInSpec } from "./load/spec.ts";
 import { ofDiskOrCore } from "./judge.ts";
 import { cpuSeconds, loadCore, runPinned } from "./process.ts";
 
@@ -9,7 +9,7 @@ export type BenchCase = {
   name: string;
   pid: number;
   /** What is sent; made anew for each load where answers use something up. */
-  load: LoadSpec | ((seconds: number) => LoadSpec | Promise<LoadSpec>);
+  load: LoadSpec | LogInSpec | ((seconds: number) => LoadSpec | Promise<LoadSpec>);
   /** How long a load may last, where what it uses up is made beforehand. */
   mostSeconds?: number;
   /** Makes one call and throws unless the answer is right. */

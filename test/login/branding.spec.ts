@@ -87,6 +87,36 @@ describe("the buttons of providers", () => {
   });
 });
 
+describe("the logo of a page", () => {
+  const logo = "/ui/logos/light";
+  const logoDark = "/ui/logos/dark";
+  const brandIn = (branding: object) =>
+    /<header class="brand">([\s\S]*?)<\/header>/.exec(
+      samples({ branding: { productName: "Acme", ...branding } }).get("password") ?? "",
+    )?.[1];
+  const image = (path: string) => `<img class="logo" src="${path}" alt="Acme">`;
+
+  it("follows what the browser asks for where the theme does", () => {
+    const source = `<source srcset="${logoDark}" media="(prefers-color-scheme: dark)">`;
+    assert.equal(brandIn({ logo, logoDark }), `<picture>${source}${image(logo)}</picture>`);
+    assert.equal(brandIn({ logo }), image(logo));
+  });
+
+  it("is that of the theme where there is only one", () => {
+    const both = { logo, logoDark };
+    assert.equal(brandIn({ ...both, theme: "light" }), image(logo));
+    assert.equal(brandIn({ ...both, theme: "dark" }), image(logoDark));
+    assert.equal(brandIn({ logo, theme: "dark" }), image(logo));
+    assert.equal(brandIn({ logoDark, theme: "dark" }), image(logoDark));
+  });
+
+  it("is the name where there is none for the theme, or what is named is no path of ours", () => {
+    assert.match(brandIn({ logoDark }) ?? "", /<span class="product">Acme<\/span>/);
+    const foreign = brandIn({ logo, logoDark: "https://evil.example/x.png" }) ?? "";
+    assert.doesNotMatch(foreign, /evil/);
+  });
+});
+
 describe("the icon of a tab", () => {
   const iconOf = (options: Parameters<typeof samples>[0]) =>
     /<link rel="icon"[^>]* href="([^"]*)"/.exec(samples(options).get("password") ?? "")?.[1] ?? "";

@@ -161,6 +161,39 @@ describe("a passkey that the app asks for, in a browser", () => {
   });
 });
 
+describe("registration in a browser, where passwords are not allowed", () => {
+  it("is with a passkey, by which the account is logged in to from then on; nobody is written to about it", async () => {
+    const { peer, app } = journeys;
+    const { change, lastMail, mails } = loginPages(peer, app.client);
+    await change("login", { allow_username_password: { set: false } });
+    try {
+      await using journey = await journeys.begin({
+        from: app.login({ prompt: "create" }),
+        viewport: phone,
+      });
+      const { page } = journey;
+      await addAuthenticator(journey);
+      await journey.at("/ui/login/register");
+      const email = `${uniqueName("nina").replace(" ", "")}@example.test`;
+      await journey.submit({ given_name: "Nina", family_name: "Simone", email });
+      await journey.at("/ui/login/verify");
+      await journey.submit({ code: (await lastMail()).code });
+      await journey.at("/ui/login/register/account", "register-passkey");
+      const sent = await mails();
+      await page.getByRole("button", { name: "Create a passkey" }).click();
+      const { claims } = await journey.home();
+      assert.deepEqual(claims?.["amr"], ["hwk", "user", "mfa"]);
+      assert.equal(await mails(), sent);
+      await page.context().clearCookies();
+      await page.goto(app.login());
+      await page.getByText("Sign in with a passkey").click();
+      assert.equal((await journey.home()).claims?.sub, claims?.sub);
+    } finally {
+      await change("login", { allow_username_password: { reset: true } });
+    }
+  });
+});
+
 describe("setting up a second factor in a browser", () => {
   it("that is demanded: an app with codes, without scripts too; recovery codes are shown until they are saved", async () => {
     for (const javaScriptEnabled of [true, false]) {

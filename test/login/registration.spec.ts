@@ -1,11 +1,19 @@
 // Run: shared, store
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { decodeJwt } from "jose";
 import { addPersonNamed, authorizeUrl, password, signedIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
-import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
+import {
+  basic,
+  type MadeClient,
+  type OidcPeer,
+  paths,
+  redirectUri,
+  startOidc,
+} from "../support/oidc.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
-import { answerOf, errorOf } from "../support/user-agent.ts";
+import { answerOf, errorOf, type Shown } from "../support/user-agent.ts";
 
 let peer: OidcPeer;
 let web: MadeClient;
@@ -17,6 +25,12 @@ before(async () => {
   pages = loginPages(peer, web);
 });
 after(() => peer[Symbol.asyncDispose]());
+
+async function claimsOf(shown: Shown): Promise<Record<string, unknown>> {
+  const code = answerOf(shown).get("code") ?? "";
+  const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
+  return decodeJwt((await peer.send(paths.token, form, basic(web))).body.id_token);
+}
 
 describe("registration", () => {
   const values = (email: string) => ({ given_name: "Nina", family_name: "Simone", email });
@@ -72,6 +86,87 @@ describe("registration", () => {
     assert.equal(pathOf(again), "/ui/login/verify");
     const skipped = await agent.open(`/ui/login/register/account${proven.url.search}`);
     assert.equal(pathOf(skipped), "/ui/login/verify");
+  });
+
+  describe("where passwords are not allowed", () => {
+    const setting = (wanted: object) => pages.change("login", wanted);
+    before(() => setting({ allow_username_password: { set: false } }));
+    after(() =>
+      setting({
+        allow_username_password: { reset: true },
+        ...{ first_factors: { reset: true }, passkeys_allowed: { reset: true } },
+      }),
+    );
+    const byMail = () =>
+      setting({ first_factors: { set: { value: ["email"] } }, passkeys_allowed: { set: false } });
+
+    /** Comes to the page that makes the account. */
+    async function proven(email: string) {
+      const agent = await pages.begin({ prompt: "create" });
+      await agent.submit(values(email));
+      const shown = await agent.submit({ code: (await pages.lastMail()).code });
+      assert.equal(pathOf(shown), "/ui/login/register/account");
+      assert.doesNotMatch(shown.html, /name="new_password"/);
+      return agent;
+    }
+
+    it("makes an account without one, logged in by the mailbox that was proven", async () => {
+      await byMail();
+      const email = `${uniqueName("nina").replace(" ", "")}@example.test`;
+      const agent = await proven(email);
+      assert.doesNotMatch(agent.last.html, /data-passkey/);
+      // A password that is sent all the same is none.
+      const wrong = await agent.submit({ new_password: password });
+      assert.match(wrong.html, /passkey could not be verified/);
+      const sent = await pages.mails();
+      const done = await agent.submit({ by: "email" });
+      codeIn(done);
+      const { amr, acr } = await claimsOf(done);
+      assert.deepEqual([amr, acr], [["otp"], "urn:idsvc:acr:email"]);
+      assert.equal(await pages.mails(), sent);
+      const again = await pages.begin();
+      await again.submit({ login_name: email });
+      await again.submit({ send: "true" });
+      codeIn(await again.submit({ code: (await pages.lastMail()).code }));
+    });
+
+    it("asks for a login name first where the address leads to somebody else, and says whether it is taken", async () => {
+      await byMail();
+      const email = `${uniqueName("nina").replace(" ", "")}@example.test`;
+      await addPersonNamed(peer, { username: email });
+      const { loginName: taken } = await addPersonNamed(peer);
+      const agent = await proven(email);
+      const named = () => agent.submit({ login_name: uniqueName("n").replace(" ", "") });
+      assert.match((await agent.submit({ login_name: "" })).html, /Please fill in this field/);
+      await agent.submit({ login_name: taken.replace(/@.*/, "") });
+      const refused = await agent.submit({ by: "email" });
+      assert.match(refused.html, /This login name is taken/);
+      assert.match((await named()).html, /name="by"/);
+      codeIn(await agent.submit({ by: "email" }));
+    });
+
+    it("offers what the settings allow, and takes nothing else", async () => {
+      await setting({ first_factors: { reset: true }, passkeys_allowed: { reset: true } });
+      const email = `${uniqueName("nina").replace(" ", "")}@example.test`;
+      const agent = await proven(email);
+      assert.match(agent.last.html, /data-passkey="create"/);
+      assert.doesNotMatch(agent.last.html, /name="by"/);
+      const users = () => peer.events("user.human.added");
+      const made = (await users()).length;
+      for (const sent of [{ by: "email" }, { credential: "{}" }, { new_password: password }]) {
+        assert.match((await agent.submit(sent)).html, /passkey could not be verified/);
+      }
+      assert.equal((await users()).length, made);
+    });
+
+    it("D56: is refused where nobody could log in to the account", async () => {
+      await setting({ first_factors: { reset: true }, passkeys_allowed: { set: false } });
+      const agent = await pages.begin({ prompt: "create" });
+      assert.doesNotMatch(agent.last.html, /Create an account/);
+      const shown = await agent.open(`/ui/login/register${agent.last.url.search}`);
+      assert.equal(shown.status, 403);
+      assert.equal(errorOf(shown), "REGISTRATION_OFF");
+    });
   });
 
   it("D56: is refused where it is switched off", async () => {

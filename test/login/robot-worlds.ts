@@ -1,11 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { addPersonNamed, authorizeUrl, password } from "../support/login.ts";
-import { loginPages } from "../support/login-pages.ts";
+import { loginPages, settingsPath } from "../support/login-pages.ts";
 import type { MadeClient, OidcPeer } from "../support/oidc.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { codesOf, personWhoMustSetUp, personWithTotp } from "./people.ts";
-import type { Shown } from "../support/user-agent.ts";
-import type { Played, RobotWorld } from "./robot.ts";
+import type { Shown, UserAgent } from "../support/user-agent.ts";
+import type { Played, RobotWorld, Settings } from "./robot.ts";
 
 const freshAddress = () => `${uniqueName("robot").replaceAll(" ", "")}@example.test`;
 
@@ -21,23 +21,30 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
     loginName: string,
     addresses: string[] = [],
     codeAt: (page: Shown) => string = () => "",
-  ): Played => ({
-    values: {
-      login_name: () => loginName,
-      password: () => password,
-      // What was forgotten is remembered; what must be changed is another one.
-      new_password: ({ url }) =>
-        url.pathname === "/ui/login/password/change" ? "another horse battery staple" : password,
-      given_name: () => "Ada",
-      family_name: () => "King",
-      email() {
-        const address = freshAddress();
-        addresses.push(address);
-        return address;
+  ): Played => {
+    const freshSent = () => {
+      const address = freshAddress();
+      addresses.push(address);
+      return address;
+    };
+    return {
+      values: {
+        login_name: () => loginName,
+        password: () => password,
+        current_password: () => password,
+        name: () => "A key",
+        address: freshSent,
+        number: () => "+41790000000",
+        // What was forgotten is remembered; what must be changed is another one.
+        new_password: ({ url }) =>
+          url.pathname === "/ui/login/password/change" ? "another horse battery staple" : password,
+        given_name: () => "Ada",
+        family_name: () => "King",
+        email: freshSent,
+        code: (page) => codeAt(page) || codeSentTo(addresses),
       },
-      code: (page) => codeAt(page) || codeSentTo(addresses),
-    },
-  });
+    };
+  };
 
   async function withTotp(isWithMore: boolean): Promise<Played> {
     const address = freshAddress();
@@ -75,7 +82,24 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
     person,
     // Budgets of messages fill up within an hour.
     rest: () => peer.pass(3_600_000),
+    ends: ["/ui/account", loggedOut],
   });
+  async function withMail() {
+    const address = freshAddress();
+    const contact = { email: { address, is_verified: true } };
+    return played((await addPersonNamed(peer, { contact })).loginName, [address]);
+  }
+  /** The pages of an account, of whoever has signed in. */
+  const accountOf = (person: RobotWorld["person"]): RobotWorld => ({
+    ...worldOf(person),
+    from: (agent, known) => signInTo("/ui/account", agent, known),
+    ends: [loggedOut],
+  });
+  const byMail: Settings = { first_factors: { set: { value: ["email"] } } };
+  const byMailAlone: Settings = {
+    ...byMail,
+    ...{ allow_username_password: { set: false }, passkeys_allowed: { set: false } },
+  };
   const changing = { password: { password, change_required: true } };
   return new Map([
     ["a password", worldOf(() => somebody())],
@@ -89,5 +113,49 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
     ],
     ["no account", worldOf(() => somebody(), { prompt: "create" })],
     ["no app that waits", { ...worldOf(() => somebody()), from: `${peer.issuer}/ui/login` }],
+    ["a code by mail, or a password", { ...worldOf(withMail), settings: byMail }],
+    ["a code by mail alone", { ...worldOf(withMail), settings: byMailAlone }],
+    [
+      "a code by mail and an authenticator app",
+      { ...worldOf(() => withTotp(true)), settings: byMail },
+    ],
+    [
+      "no account, where nobody has a password",
+      { ...worldOf(() => somebody(), { prompt: "create" }), settings: byMailAlone },
+    ],
+    ["the account of somebody with a password", accountOf(withMail)],
+    ["the account of somebody with an authenticator app", accountOf(() => withTotp(false))],
   ]);
+}
+
+const loggedOut = "/ui/login/logout/done";
+
+/** Goes to a page that needs a log-in, and answers whatever the log-in asks for. */
+async function signInTo(path: string, agent: UserAgent, { values }: Played): Promise<Shown> {
+  let shown = await agent.open(path);
+  for (const field of ["login_name", "password", "code"]) {
+    if (!shown.html.includes(`name="${field}"`)) continue;
+    shown = await agent.submit({ [field]: (await values[field]?.(shown)) ?? "" });
+  }
+  return shown;
+}
+
+/** Does something while settings of log-ins are others than they were. */
+export async function within<T>(
+  peer: OidcPeer,
+  settings: Settings = {},
+  work: () => Promise<T>,
+): Promise<T> {
+  const change = async (values: Settings) => {
+    const { token } = peer.app;
+    const path = `${settingsPath}/login`;
+    bodyOf(await peer.peer.rest("PATCH", path, { ...values } as JsonObject, { token }));
+  };
+  await change(settings);
+  try {
+    return await work();
+  } finally {
+    const names = Object.keys(settings);
+    await change(Object.fromEntries(names.map((name) => [name, { reset: true }])));
+  }
 }

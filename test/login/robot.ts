@@ -9,13 +9,19 @@ export type Played = {
 
 export type RobotWorld = {
   issuer: string;
-  /** Where a log-in begins. */
-  from: string;
+  /** Where a browser begins, or how. */
+  from: string | ((agent: UserAgent, person: Played) => Promise<Shown>);
   /** Somebody new, of whom nothing was used up. */
   person(): Promise<Played>;
   /** Before each walk: budgets fill up. */
   rest(): void;
+  /** Settings of log-ins that count while the world is explored. */
+  settings?: Settings;
+  /** Pages that are an end, beside the app. */
+  ends: readonly string[];
 };
+
+export type Settings = Readonly<Record<string, unknown>>;
 
 /** A link, or a button with what is in its form; `isFilled` for one that is pressed after its fields were filled in. */
 type Action =
@@ -55,6 +61,9 @@ export async function explore(world: RobotWorld, most: number): Promise<Explored
   const queue: { state: State; at: number }[] = [];
   let tried = 0;
 
+  const isEnd = ({ left, url }: Shown): boolean =>
+    left !== undefined || world.ends.includes(url.pathname);
+
   function enter(shown: Shown, walk: readonly number[]): string {
     if (isEnd(shown)) return end;
     check(shown);
@@ -75,7 +84,8 @@ export async function explore(world: RobotWorld, most: number): Promise<Explored
     world.rest();
     const person = await world.person();
     const agent = userAgent(world.issuer);
-    let shown = await agent.open(world.from);
+    const { from } = world;
+    let shown = await (typeof from === "string" ? agent.open(from) : from(agent, person));
     for (const at of walk) {
       const next = actionsOf(shown, world)[at];
       if (next === undefined) break;
@@ -118,9 +128,6 @@ function stuckOf(
     .map(({ path, actions }) => `${path}: ${actions.map(({ label }) => label).join(", ")}`);
 }
 
-const isEnd = ({ left, url }: Shown): boolean =>
-  left !== undefined || ["/ui/account", "/ui/login/logout/done"].includes(url.pathname);
-
 function check({ status, html, url }: Shown): void {
   assert.ok(status < 500, `${status}: ${url} ${html}`);
   assert.ok(Buffer.byteLength(html) <= largestPage, `${url} has ${Buffer.byteLength(html)} bytes`);
@@ -141,10 +148,8 @@ async function act(
   }
   const headers = { origin: issuer, "sec-fetch-site": "same-origin" };
   const shown = await agent.open(action.action, { method: "POST", body, headers });
-  // A page that answers a form stands at the address that the form was sent to, which holds no flow.
-  const isRedirected = shown.left !== undefined || shown.status >= 400 || shown.url.search !== "";
   assert.ok(
-    isRedirected || isEnd(shown),
+    shown.isRedirected || shown.status >= 400,
     `answered with a page: ${action.action}, ${action.label}`,
   );
   return shown;
@@ -155,7 +160,10 @@ function actionsOf({ html, url }: Shown, { issuer }: RobotWorld): Action[] {
     ([, tag = "", text = ""]) => {
       const href = new URL(unescape(/href="([^"]*)"/.exec(tag)?.[1] ?? ""), url);
       const isOther =
-        /hreflang=|class="skip"/.test(tag) || href.origin !== issuer || href.searchParams.has("as");
+        // Another language, this page itself, a file.
+        /hreflang=|aria-current=|class="skip"/.test(tag) ||
+        href.origin !== issuer ||
+        href.searchParams.has("as");
       return isOther ? [] : [{ kind: "link" as const, href: href.href, label: textOf(text) }];
     },
   );

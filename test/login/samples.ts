@@ -205,7 +205,23 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
         },
       }),
     ],
-    ["register-account", registerAccountPage(page(), { email: say("anna@acme.example"), rules })],
+    [
+      "register-account",
+      registerAccountPage(page(), { email: say("anna@acme.example"), asked: "password", rules }),
+    ],
+    [
+      "register-account-without-password",
+      registerAccountPage(page(), {
+        ...{ email: say("anna@acme.example"), asked: "wayIn", allowsEmail: true },
+        passkey: creationOptions,
+      }),
+    ],
+    [
+      "register-account-name",
+      registerAccountPage(page(), {
+        ...{ email: say("anna@acme.example"), asked: "name", loginName: say("anna") },
+      }),
+    ],
     [
       "register-account-wrong",
       registerAccountPage(
@@ -214,7 +230,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
           { code: "PASSWORD_TOO_SHORT", field: "new_password", count: 12 },
           { code: "PASSWORD_NEEDS_NUMBER", field: "new_password" },
         ),
-        { email: say("anna@acme.example"), loginName: say("anna"), rules },
+        { email: say("anna@acme.example"), asked: "password", loginName: say("anna"), rules },
       ),
     ],
     [

@@ -87,6 +87,8 @@ export async function rareChecks(
       const { challengeId = "" } = asked ?? {};
       await checks.webAuthN.check(at, id, { challengeId, credential: answer });
     }
+    const renamed = { web_auth_n_name: "another name" };
+    await create(`/users/${id}/webauthn/${web_auth_n_id}/_rename`, renamed);
     await remove(`/users/${id}/webauthn/${web_auth_n_id}`);
   }
 }

@@ -41,6 +41,7 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
     {
       ...{ product_name: "Acme", primary_color: "#1d4ed8", background_color: "#ffffff" },
       ...{ theme: "dark", logo: images["image/png"].toString("base64") },
+      logo_dark: images["image/webp"].toString("base64"),
     },
   ],
   [

@@ -7,6 +7,8 @@ export type Shown = {
   status: number;
   headers: Headers;
   html: string;
+  /** The request was answered by a redirect. */
+  isRedirected: boolean;
   /** Where it was sent outside of the service, if it was; nothing is fetched there. */
   left: URL | undefined;
 };
@@ -37,21 +39,22 @@ export function userAgent(
       const headers = new Headers({ ...always, ...Object.fromEntries(new Headers(next.headers)) });
       const sent = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
       if (sent !== "" && !headers.has("cookie")) headers.set("cookie", sent);
-      const answer = await fetch(url, { ...next, headers, redirect: "manual" });
-      const html = await answer.text();
+      const got = await fetch(url, { ...next, headers, redirect: "manual" });
+      const html = await got.text();
       notePage(url.pathname, html);
-      for (const cookie of answer.headers.getSetCookie()) {
+      for (const cookie of got.headers.getSetCookie()) {
         const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
         cookies.set(name, value);
       }
-      const { status, headers: got } = answer;
-      const location = got.get("location");
+      const { status } = got;
+      const answer = { url, status, headers: got.headers, html };
+      const location = got.headers.get("location");
       if (location === null || status < 300 || status > 399) {
-        return (last = { url, status, headers: got, html, left: undefined });
+        return (last = { ...answer, isRedirected: hop > 0, left: undefined });
       }
       const to = new URL(location, url);
       if (to.origin !== issuer) {
-        return (last = { url, status, headers: got, html, left: to });
+        return (last = { ...answer, isRedirected: true, left: to });
       }
       url = to;
       next = {};

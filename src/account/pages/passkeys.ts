@@ -5,7 +5,7 @@ import { icon } from "../../login/parts/icon.ts";
 import { passkeyForm, withoutPasskeys } from "../../login/parts/passkey.ts";
 import { accountLayout } from "../layout.ts";
 import type { AccountPage } from "../own.ts";
-import { list, none, press, section } from "../parts/list.ts";
+import { list, none, pressButton, section } from "../parts/list.ts";
 import { when } from "../parts/when.ts";
 import { accountPaths } from "../paths.ts";
 import type { KnownPasskeys } from "../../resources/user/index.ts";
@@ -37,13 +37,8 @@ export function passkeysPage(page: AccountPage, { passkeys, known }: PasskeysVie
         ? t("account.never")
         : html`${t("account.lastUsed")} ${when(page, lastUse)}`,
     ],
-    action: press(page, {
-      action: accountPaths.passkeys,
-      name: "remove",
-      value: id,
-      label: t("account.remove"),
-      about: name,
-    }),
+    action: html`<span class="actions"><a class="button plain small" href="${accountPaths.passkeyName}?passkey=${encodeURIComponent(id)}">${t("account.rename")}<span class="hidden"> ${name}</span></a>
+${pressButton({ name: "remove", value: id, label: t("account.remove"), about: name })}</span>`,
   }));
   return accountLayout(
     page,
@@ -53,7 +48,7 @@ export function passkeysPage(page: AccountPage, { passkeys, known }: PasskeysVie
       scripts: ["passkey.js"],
       parent: accountPaths.security,
     },
-    html`${items.length === 0 ? none(t("account.none")) : list(items)}
+    html`${items.length === 0 ? none(t("account.none")) : form(page, { action: accountPaths.passkeys, class: "items-form" }, list(items))}
 ${section(
   t("account.newPasskey"),
   form(
@@ -64,6 +59,23 @@ ${submit(html`${icon("plus")}${t("account.newPasskey")}`)}`,
   ),
 )}
 <div ${attributes({ hidden: true, "data-passkeys-known": JSON.stringify(known) })}></div>`,
+  );
+}
+
+/** Gives a passkey another name. Sends `passkey`, its id, and `name`. */
+export function passkeyNamePage(page: AccountPage, { id, name }: { id: string; name: string }) {
+  const { t } = page;
+  return accountLayout(
+    page,
+    { title: t("account.renamePasskey"), parent: accountPaths.passkeys },
+    html`${form(
+      page,
+      { action: accountPaths.passkeyName },
+      html`<input type="hidden" name="passkey" value="${id}">
+${field(page, { name: "name", label: "account.passkeyName", autocomplete: "off", maxLength: 100, value: name, isFirst: true })}
+${submit(t("account.save"))}`,
+    )}
+<p class="aside"><a class="link" href="${accountPaths.passkeys}">${t("account.backTo")}</a></p>`,
   );
 }
 

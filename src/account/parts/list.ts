@@ -19,8 +19,9 @@ export const list = (items: readonly Item[]): Html =>
       html`<li><span class="sign">${icon(sign)}</span><span class="line"><span class="who"><span class="name">${title}</span>${lines.filter((line) => line !== undefined && line !== false && line !== "").map((line) => html`<span class="login">${line}</span>`)}</span>${action}</span></li>`,
   )}</ul>`;
 
-export type Press = {
-  action: string;
+export type Press = { action: string } & PressButton;
+
+type PressButton = {
   name: string;
   value: string;
   label: Value;
@@ -29,12 +30,12 @@ export type Press = {
 };
 
 /** A small form that is one button. */
-export const press = (page: Page, { action, name, value, label, about }: Press): Html =>
-  form(
-    page,
-    { action, class: "press" },
-    html`<button ${attributes({ type: "submit", class: "button plain small", name, value })}>${label}${about !== undefined && html`<span class="hidden"> ${about}</span>`}</button>`,
-  );
+export const press = (page: Page, { action, ...shape }: Press): Html =>
+  form(page, { action, class: "press" }, pressButton(shape));
+
+/** The button alone, where many of a list share a form. */
+export const pressButton = ({ name, value, label, about }: PressButton): Html =>
+  html`<button ${attributes({ type: "submit", class: "button plain small", name, value })}>${label}${about !== undefined && html`<span class="hidden"> ${about}</span>`}</button>`;
 
 /** A row that leads to a page. */
 export const way = (shape: { path: string; icon: IconName; title: Value; hint?: Value }): Html =>

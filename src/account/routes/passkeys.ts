@@ -6,14 +6,14 @@ import type { LoginAnswer } from "../../login/web.ts";
 import { knownPasskeys } from "../../resources/user/index.ts";
 import { type AccountParts, type Own, ownRoute } from "../own.ts";
 import { makerOf } from "../passkey-makers.ts";
-import { newPasskeyPage, passkeysPage } from "../pages/passkeys.ts";
+import { newPasskeyPage, passkeyNamePage, passkeysPage } from "../pages/passkeys.ts";
 import { accountPaths } from "../paths.ts";
 import { taken, tried } from "../problems.ts";
 import { isLastWayIn, waysIn } from "../ways-in.ts";
 
 const { method } = UserService;
 
-/** Passkeys and security keys: seen, added and removed. */
+/** Passkeys and security keys: seen, added, renamed and removed. */
 export function passkeyRoutes(parts: AccountParts): Route[] {
   const knownOf = knownPasskeys(parts.deps);
 
@@ -86,5 +86,34 @@ export function passkeyRoutes(parts: AccountParts): Route[] {
       },
       post: create,
     }),
+    ownRoute(parts, { path: accountPaths.passkeyName, get: showName, post: rename }),
   ];
+}
+
+/** The one that a page is about; undefined where they have none of the id. */
+async function passkeyIn(own: Own) {
+  const id = valueOf(own.context, "passkey") || (own.context.query.get("passkey") ?? "");
+  return (await waysIn(own))?.webAuthN.find(({ webAuthNId }) => webAuthNId === id);
+}
+
+async function showName(own: Own): Promise<LoginAnswer> {
+  const passkey = await passkeyIn(own);
+  if (passkey === undefined) return own.done(accountPaths.passkeys);
+  const name = own.context.form.get("name") ?? passkey.name;
+  return own.show((page) => passkeyNamePage(page, { id: passkey.webAuthNId, name }));
+}
+
+async function rename(own: Own): Promise<LoginAnswer> {
+  const passkey = await passkeyIn(own);
+  if (passkey === undefined) return own.done(accountPaths.passkeys);
+  const missing = missingIn(own.context, ["name"]);
+  if (missing.length > 0) return own.context.again({ problems: missing });
+  const { webAuthNId } = passkey;
+  const request = { id: own.user.id, webAuthNId, webAuthNName: valueOf(own.context, "name") };
+  const problems = await tried(
+    () => own.call(method.renameWebAuthNAuthenticator, request),
+    ["name"],
+  );
+  if (problems.length > 0) return own.context.again({ problems });
+  return own.done(accountPaths.passkeys, "SAVED");
 }

@@ -14,6 +14,7 @@ import {
   valueOf,
 } from "../route.ts";
 import { passkeyOptions } from "../passkey-options.ts";
+import { waysToRegister } from "../registration.ts";
 import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
 
 const longestName = 400;
@@ -40,7 +41,7 @@ export function loginNameRoute(parts: RouteParts): Route {
       ...(loginName === undefined ? {} : { loginName }),
       ...(app === undefined ? {} : { app: app.name }),
       allowsLoginName: allowsName(policy),
-      allowsRegister: policy.allowRegister,
+      allowsRegister: waysToRegister(policy).length > 0,
       ...(policy.passkeysAllowed ? { passkeyOptions: passkeyOptions(challenge, domain) } : {}),
       providers: policy.allowExternalIdp
         ? await intents.offered(context.at.instanceId, context.tenant.organizationId)

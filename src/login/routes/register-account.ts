@@ -1,26 +1,81 @@
-import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import { sourceOf } from "../../authz/source.ts";
-import type { FlowData } from "../flow.ts";
+import { hostName } from "../../authz/host.ts";
+import { createNewAccounts, type Newcomer, type NewWayIn } from "../new-account.ts";
 import type { Problem } from "../page.ts";
-import { registerAccountPage } from "../pages/register-account.ts";
-import { requirePolicy } from "../../resources/user/index.ts";
+import { type RegisterAccountView, registerAccountPage } from "../pages/register-account.ts";
+import { createNewcomers } from "../../resources/user/index.ts";
 import { paths } from "../paths.ts";
-import { provePassword } from "../prove.ts";
-import { createRegistration } from "../registration.ts";
-import { missingIn, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
+import { createRegistration, type WayIn } from "../registration.ts";
+import { missingIn, type Route, type RouteParts, valueOf } from "../route.ts";
+import { writing } from "../writing.ts";
 import type { PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
+import { credentialOf } from "./passkey.ts";
 import { newcomerOf } from "./register.ts";
 
-type Newcomer = NonNullable<FlowData["newcomer"]>;
+const usualName = "login";
 
 /**
- * The account of somebody who has proven their address. The address is the login name; where it leads to somebody else, another
- * one is asked for, and the page says whether it is taken (J13).
+ * The account of somebody who has proven their address, and what they will log in by. The address is the login name; where it leads
+ * to somebody else, another one is asked for, and the page says whether it is taken (J13).
  */
 export function registerAccountRoute(parts: RouteParts): Route {
-  const { deps, advance, functions, users, call, passwordRulesOf } = parts;
-  const { homeOf, requireAllowed } = createRegistration(parts);
+  const { advance } = parts;
+  const { requireAllowed } = createRegistration(parts);
+  const makeAccount = createNewAccounts(parts);
+  const { asksName, viewOf } = createViews(parts);
+
+  async function show(context: PageContext, newcomer: Newcomer, ways: readonly WayIn[]) {
+    const view = await viewOf(context, newcomer, ways);
+    return context.show((page) => registerAccountPage(page, view), {
+      self: paths.registerAccount,
+    });
+  }
+
+  async function post(
+    context: PageContext,
+    newcomer: Newcomer,
+    ways: readonly WayIn[],
+  ): Promise<LoginAnswer> {
+    const isNamed = newcomer.loginName === undefined && (await asksName(context, newcomer));
+    const isByPassword = ways.includes("password");
+    const missing = missingIn(context, [
+      ...(isNamed ? ["login_name"] : []),
+      ...(isByPassword ? ["new_password"] : []),
+    ]);
+    if (missing.length > 0) return again(context, missing);
+    const named = isNamed ? { ...newcomer, loginName: valueOf(context, "login_name") } : newcomer;
+    if (isNamed && !isByPassword) {
+      await context.save({ ...context.flow.data, newcomer: named });
+      return context.go(paths.registerAccount);
+    }
+    const wayIn = await wayInOf(parts, context, newcomer, ways);
+    if (wayIn === undefined) return again(context, [{ code: "WEB_AUTH_N_INVALID" }]);
+    const problems = await makeAccount(context, named, wayIn);
+    if (problems.length === 0) return advance.next(context);
+    const { loginName: _, ...unnamed } = newcomer;
+    await context.save({ ...context.flow.data, newcomer: unnamed });
+    return again(context, problems);
+  }
+
+  /** Whoever has not proven an address yet is led to where that is done. */
+  async function withProof(context: PageContext, then: typeof post): Promise<LoginAnswer> {
+    const ways = await requireAllowed(context);
+    const newcomer = newcomerOf(context);
+    if (newcomer?.isProven === true) return then(context, newcomer, ways);
+    return newcomer === undefined ? advance.next(context) : context.go(paths.verifyEmail);
+  }
+
+  return {
+    path: paths.registerAccount,
+    get: (context) => withProof(context, show),
+    post: (context) => withProof(context, post),
+  };
+}
+
+function createViews(parts: RouteParts) {
+  const { users, passwordRulesOf } = parts;
+  const { homeOf } = createRegistration(parts);
+  const newcomers = createNewcomers(parts.deps);
 
   /** Whether the address cannot be the login name. */
   async function asksName(context: PageContext, { email }: Newcomer): Promise<boolean> {
@@ -28,80 +83,54 @@ export function registerAccountRoute(parts: RouteParts): Route {
     return holder !== undefined;
   }
 
-  async function show(context: PageContext, newcomer: Newcomer) {
-    const isNamed = context.form.has("login_name") || (await asksName(context, newcomer));
-    const view = {
-      email: newcomer.email,
-      rules: await passwordRulesOf(context.tenant),
-      ...(isNamed ? { loginName: valueOf(context, "login_name") } : {}),
-    };
-    return context.show((page) => registerAccountPage(page, view), {
-      self: paths.registerAccount,
-    });
-  }
-
-  /** What is wrong; nothing when the account is made and its owner logged in. */
-  async function register(context: PageContext, newcomer: Newcomer): Promise<readonly Problem[]> {
-    const { givenName, familyName, email } = newcomer;
-    const username = valueOf(context, "login_name") || email;
-    const organizationId = await homeOf(context);
-    const password = context.form.get("new_password") ?? "";
-    const data = {
-      given_name: givenName,
-      family_name: familyName,
-      preferred_language: context.language,
-    };
-    const contact = {
-      email: { address: email, verification: { case: "isVerified", value: true } },
-    } as const;
-    const authenticators = { password: { type: { case: "password", value: password } } } as const;
-    const rules = await passwordRulesOf(context.tenant);
-    const person = { username, email: { address: email, isVerified: true }, data };
-    const weak = await problemsOf(() => requirePolicy(rules, password, person, "new_password"));
-    if (weak.length > 0) return weak;
-    // What tells whether a name is taken counts, and so does what is told to targets; a password that is too short is neither.
-    deps.budgets.spend("registrations", sourceOf(context.at.peer));
-    return problemsOf(async () => {
-      const described = { username, organization_id: organizationId, data, email };
-      const keep = await functions.creating(context.at, described);
-      const made = await call(
-        UserService.method.createUser,
-        { user: { username, data, contact, authenticators } },
-        { ...context.asService(organizationId), hasProvenAddress: true },
-      );
-      const user = { id: made.details?.id ?? "", organizationId };
-      await keep(user.id);
-      await functions.created(context.at, user);
-      const { newcomer: _, sessionId: __, mustChangePassword: ___, ...rest } = context.flow.data;
-      const loginName = username;
-      await context.save({ ...rest, loginName, userId: user.id, isChosen: true });
-      await provePassword(parts, context, password);
-    });
-  }
-
-  /** Whoever has not proven an address yet is led to where that is done. */
-  async function withProof(
-    context: PageContext,
-    then: (newcomer: Newcomer) => Promise<LoginAnswer>,
-  ): Promise<LoginAnswer> {
-    await requireAllowed(context);
-    const newcomer = newcomerOf(context);
-    if (newcomer?.isProven === true) return then(newcomer);
-    return newcomer === undefined ? advance.next(context) : context.go(paths.verifyEmail);
+  async function passkeyFor(context: PageContext, newcomer: Newcomer) {
+    const { id, givenName, familyName, loginName: name = newcomer.email } = newcomer;
+    const domain = hostName(new URL(context.at.issuer).host);
+    const asked = { id, domain, name, displayName: `${givenName} ${familyName}` };
+    const passkey = await newcomers.passkey(writing(context, "system:login"), asked);
+    await context.save({ ...context.flow.data, newcomer: { ...newcomer, passkey } });
+    return passkey.options;
   }
 
   return {
-    path: paths.registerAccount,
-    get: (context) => withProof(context, (newcomer) => show(context, newcomer)),
-    post: (context) =>
-      withProof(context, async (newcomer) => {
-        const isNamed = await asksName(context, newcomer);
-        const missing = missingIn(context, [...(isNamed ? ["login_name"] : []), "new_password"]);
-        if (missing.length > 0) return again(context, missing);
-        const problems = await register(context, newcomer);
-        return problems.length > 0 ? again(context, problems) : advance.next(context);
-      }),
+    asksName,
+
+    async viewOf(
+      context: PageContext,
+      newcomer: Newcomer,
+      ways: readonly WayIn[],
+    ): Promise<RegisterAccountView> {
+      const { email, loginName } = newcomer;
+      const isNamed = context.form.has("login_name") || (await asksName(context, newcomer));
+      const typed = valueOf(context, "login_name");
+      if (ways.includes("password")) {
+        const rules = await passwordRulesOf(context.tenant);
+        return { email, asked: "password", rules, ...(isNamed ? { loginName: typed } : {}) };
+      }
+      if (isNamed && loginName === undefined) return { email, asked: "name", loginName: typed };
+      const passkey = ways.includes("passkey") ? await passkeyFor(context, newcomer) : undefined;
+      return { email, asked: "wayIn", passkey, allowsEmail: ways.includes("email") };
+    },
   };
+}
+
+/** What was sent to log in by from now on; undefined for what is no passkey. */
+async function wayInOf(
+  parts: RouteParts,
+  context: PageContext,
+  { passkey }: Newcomer,
+  ways: readonly WayIn[],
+): Promise<NewWayIn | undefined> {
+  if (ways.includes("password")) {
+    return { kind: "password", password: context.form.get("new_password") ?? "" };
+  }
+  if (valueOf(context, "by") === "email" && ways.includes("email")) return { kind: "email" };
+  const credential = await credentialOf(parts, context);
+  if (!ways.includes("passkey") || passkey === undefined || credential === undefined) {
+    return undefined;
+  }
+  const { webAuthNId } = passkey;
+  return { kind: "passkey", passkey: { webAuthNId, name: usualName, credential } };
 }
 
 /** Leads back to what is wrong: to the page before, where it is what that has asked for. */
@@ -110,16 +139,6 @@ function again(context: PageContext, problems: readonly Problem[]): Promise<Logi
   return ofNames.length > 0
     ? context.again({ problems: ofNames }, paths.register)
     : context.again({ problems });
-}
-
-/** What is wrong; nothing when it is done. */
-async function problemsOf(work: () => Promise<void>): Promise<readonly Problem[]> {
-  try {
-    await work();
-    return [];
-  } catch (error) {
-    return toProblems(error);
-  }
 }
 
 /** What the page before has asked for. */

@@ -38,6 +38,7 @@ import {
   user,
   userNotFound,
 } from "./user.ts";
+import { addCredential } from "./web-authn/new-credential.ts";
 import { type Codes } from "./codes.ts";
 
 type Service = typeof UserService;
@@ -90,13 +91,14 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       const { password, identityProviders: links = [] } = wanted.authenticators ?? {};
       const field = "user.authenticators.password";
       if (userId !== undefined) requireChosenId(userId, "user.user_id");
+      const { passkey } = scope.newcomer ?? {};
       const setting = password && settingOf(credentials, scope.instanceId, password, within(field));
       const [written, response] = await events.transact(writeContext(scope), async (tx) => {
         await requireOrganization(tx, organizationId);
         const schema = await requireSchema(tx, schemaId);
         requireData(schema, data, "owner");
         if (userId !== undefined) await chosen.requireFree(tx, scope.instanceId, userId);
-        const loaded = tx.begin(user, userId ?? newId());
+        const loaded = tx.begin(user, passkey?.userId ?? userId ?? newId());
         const added = addUser(loaded, { ...asData(schema, data), organizationId, username });
         tx.record(user, loaded, added, { type: "org", id: organizationId });
         const made = await setContacts(codes, tx, loaded, contact, { scope });
@@ -109,6 +111,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
           await requireIdp(db, tx, { instanceId: scope.instanceId, organizationId }, idpId);
           await linkIdp(tx, loaded.id, { idpId, externalUserId, username: called });
         }
+        if (passkey !== undefined) await addCredential(credentials, tx, loaded, passkey);
         return [tx.written(loaded), made];
       });
       return { details: toDetails(written()), ...response };

@@ -1,11 +1,15 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { UserDeps } from "./ports.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import { registration } from "./code-kinds.ts";
 import { createCodes } from "./codes.ts";
 import { linkHosts } from "./link-hosts.ts";
 import type { Newcomer } from "./notice.ts";
+import { creationOptions } from "./web-authn/ceremony.ts";
+import { createChallenges } from "./web-authn/challenges.ts";
+import { userHandle } from "./web-authn/web-authn.ts";
 
-/** Somebody who registers: `id` is whom the code is for, an id that no user has. */
+/** Somebody who registers: `id` is whom the code is for, an id that no user has; it may become theirs. */
 type Registering = Newcomer & { id: string; address: string };
 
 /** Proofs of the addresses of people who have no account yet (J13). */
@@ -24,11 +28,20 @@ export type Newcomers = {
     at: WriteContext,
     tried: Pick<Registering, "id" | "address"> & { code: string },
   ): Promise<boolean>;
+  /**
+   * What a browser is asked for a passkey by, for the account that the newcomer is about to get under their id. Only one that says
+   * whose it is and has verified its user counts; it is added in the unit that makes the account (`Scope.newcomer`).
+   */
+  passkey(
+    at: WriteContext,
+    asked: { id: string; domain: string; name: string; displayName: string },
+  ): Promise<{ webAuthNId: string; options: JsonObject }>;
 };
 
 export function createNewcomers(deps: UserDeps): Newcomers {
   const { db, events, secrets, newId, budgets } = deps;
   const codes = createCodes({ db, secrets, newId, budgets, isLinkHost: linkHosts(db) });
+  const challenges = createChallenges(db);
   return {
     async ask(at, { id, address, organizationId, language }) {
       const user = { instanceId: at.instanceId, userId: id };
@@ -42,6 +55,22 @@ export function createNewcomers(deps: UserDeps): Newcomers {
         const user = { instanceId: at.instanceId, userId: id };
         const right = await codes.spend(tx, user, registration, { code, subject: address });
         return right !== undefined;
+      }),
+    passkey: (at, { id: userId, domain, name, displayName }) =>
+      events.transact(at, async (tx) => {
+        const of = { instanceId: at.instanceId, userId };
+        const webAuthNId = newId();
+        const challenge = await challenges.open(tx, of, {
+          ...{ id: webAuthNId, purpose: "registration", domain, userVerification: "required" },
+        });
+        const options = await creationOptions(
+          { challenge, domain },
+          {
+            ...{ userHandle: userHandle(of), name, displayName },
+            ...{ attachment: undefined, exclude: [], isOnlyWay: true },
+          },
+        );
+        return { webAuthNId, options };
       }),
   };
 }

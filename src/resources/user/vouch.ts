@@ -19,7 +19,7 @@ export function requireVouching(
 ): Reach & MarkProof {
   if (about.userId === callerId(scope)) throw proofForOneself();
   if (!mayOn(scope, permission, about)) throw permissionMissing(permission);
-  return { ...reachOf(scope), ...(scope.hasProvenAddress ? { proof: "code" } : {}) };
+  return { ...reachOf(scope), ...(scope.newcomer ? { proof: "code" } : {}) };
 }
 
 /** How far the word of the caller reaches: through the instance for whoever writes it, else through the organization. */

@@ -13,6 +13,7 @@ export const builtInBranding = {
   background_color: "",
   theme: "auto",
   logo: "",
+  logo_dark: "",
 } satisfies Record<string, SettingValue>;
 
 /** How the pages of the login look, set for an instance or for an organization. */
@@ -28,19 +29,23 @@ export type Branding = {
   primaryColor: string;
   backgroundColor: string;
   theme: Theme;
-  logo?: {
-    mediaType: string;
-    /** Changes with the logo. */
-    etag: string;
-    /** Where it is served on every host of the instance. */
-    path: string;
-    /** Reads it now; undefined when it was replaced since. */
-    read(): Promise<Logo | undefined>;
-  };
+  logo?: SetLogo;
+  /** In the place of `logo` on dark pages. */
+  logoDark?: SetLogo;
+};
+
+type SetLogo = {
+  mediaType: string;
+  /** Changes with the logo. */
+  etag: string;
+  /** Where it is served on every host of the instance. */
+  path: string;
+  /** Reads it now; undefined when it was replaced since. */
+  read(): Promise<Logo | undefined>;
 };
 
 /** How the pages look where nothing is set. */
-export const shippedBranding: Omit<Branding, "logo"> = {
+export const shippedBranding: Omit<Branding, "logo" | "logoDark"> = {
   productName: builtInBranding.product_name,
   primaryColor: builtInBranding.primary_color,
   backgroundColor: builtInBranding.background_color,
@@ -51,21 +56,22 @@ export const shippedBranding: Omit<Branding, "logo"> = {
 export function brandingReader(db: Database): SettingsReader<Branding> {
   const readLogo = logoReader(db);
   return settingsReader(db, brandingSettings, builtInBranding, (value, instanceId): Branding => {
-    const logo = partsOf(value("logo"));
+    const [logo, logoDark] = [of(value("logo")), of(value("logo_dark"))];
     const theme = value("theme");
     return {
       productName: String(value("product_name")),
       primaryColor: String(value("primary_color")),
       backgroundColor: String(value("background_color")),
       theme: themes.find((each) => each === theme) ?? "auto",
-      ...(logo && {
-        logo: {
-          mediaType: logo.mediaType,
-          etag: logo.digest,
-          path: logoPath(logo.digest),
-          read: () => readLogo(instanceId, logo.digest),
-        },
-      }),
+      ...(logo && { logo }),
+      ...(logoDark && { logoDark }),
     };
+
+    function of(set: SettingValue): SetLogo | undefined {
+      const parts = partsOf(set);
+      if (parts === undefined) return undefined;
+      const { mediaType, digest: etag } = parts;
+      return { mediaType, etag, path: logoPath(etag), read: () => readLogo(instanceId, etag) };
+    }
   });
 }

@@ -9,22 +9,27 @@ import type { Deps } from "../../projection/module.ts";
 
 import { settingsCalls } from "../object/calls.ts";
 import { brandingSettings, builtInBranding } from "./branding.ts";
-import { keepLogo, toResolvedLogo, wishOf } from "./logo.ts";
+import { keepLogo, logoProperties, toResolvedLogo, wishOf } from "./logo.ts";
 
 export function brandingSettingsHandlers(deps: Deps): Handlers<typeof BrandingSettingsService> {
   const messages = {
     set: SetBrandingSettingsSchema,
     resolved: ResolvedBrandingSettingsSchema,
     builtIn: builtInBranding,
-    ownTypes: {
-      logo: {
-        wish: (setter: unknown) => wishOf(setter as SetBytes | undefined),
-        tell: toResolvedLogo,
-      },
-    },
+    ownTypes: Object.fromEntries(
+      logoProperties.map((property) => [
+        property,
+        {
+          wish: (setter: unknown) => wishOf(property, setter as SetBytes | undefined),
+          tell: toResolvedLogo,
+        },
+      ]),
+    ),
   };
   const calls = settingsCalls(deps, brandingSettings, messages, async (tx, scope, asked) => {
-    if (asked.changed.has("logo")) keepLogo(tx, scope, asked.settings?.logo);
+    const { logo, logoDark } = asked.settings ?? {};
+    if (asked.changed.has("logo")) keepLogo(tx, scope, "logo", logo);
+    if (asked.changed.has("logo_dark")) keepLogo(tx, scope, "logo_dark", logoDark);
   });
   return {
     setBrandingSettings: ({ settings }, scope) => calls.set(settings, scope),

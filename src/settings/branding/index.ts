@@ -15,7 +15,7 @@ export { type Logo, logoPath, logoReader } from "./logo.ts";
 export const brandingSettingsModule: Module = {
   events: [brandingSettings.events],
   projections: [brandingSettings.projection],
-  state: [logos],
+  state: Object.values(logos),
   services: (deps) => {
     const check = deps.tenancy.requireOnContext;
     return [

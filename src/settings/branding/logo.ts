@@ -16,24 +16,34 @@ import type { Change, Resolved, SettingValue } from "../object/settings.ts";
 import { mediaTypeOf } from "./image.ts";
 
 /**
- * The logos themselves, one a context. An event tells only what was set, by its digest: streams stay short, however often
- * somebody changes a logo. So this is no projection: what was replaced is gone.
+ * The logos themselves, at most one of each property in a context. An event tells only what was set, by its digest: streams stay
+ * short, however often somebody changes a logo. So these are no projections: what was replaced is gone.
  */
-export const logos = table(
-  "branding_logos",
-  {
-    instanceId: text(),
-    ownerType: text(),
-    ownerId: text(),
-    digest: text(),
-    mediaType: text(),
-    content: bytes(),
-  },
-  {
-    key: ["instanceId", "ownerType", "ownerId"],
-    indexes: [{ columns: ["instanceId", "digest"] }],
-  },
-);
+const logosNamed = (name: string) =>
+  table(
+    name,
+    {
+      instanceId: text(),
+      ownerType: text(),
+      ownerId: text(),
+      digest: text(),
+      mediaType: text(),
+      content: bytes(),
+    },
+    {
+      key: ["instanceId", "ownerType", "ownerId"],
+      indexes: [{ columns: ["instanceId", "digest"] }],
+    },
+  );
+
+/** By the property that they are set by. */
+export const logos = {
+  logo: logosNamed("branding_logos"),
+  logo_dark: logosNamed("branding_dark_logos"),
+} as const;
+
+export type LogoProperty = keyof typeof logos;
+export const logoProperties: readonly LogoProperty[] = ["logo", "logo_dark"];
 
 export type Logo = { mediaType: string; bytes: Uint8Array };
 
@@ -51,14 +61,14 @@ export function partsOf(value: SettingValue): { mediaType: string; digest: strin
  *
  * @throws INVALID_ARGUMENT LOGO_NOT_AN_IMAGE
  */
-export function wishOf(setter: SetBytes | undefined): Change | undefined {
+export function wishOf(property: LogoProperty, setter: SetBytes | undefined): Change | undefined {
   switch (setter?.value.case) {
     case "set": {
       const content = setter.value.value;
       const mediaType = mediaTypeOf(content);
       if (mediaType !== undefined) return { set: `${mediaType} ${digestOf(content)}` };
       throw invalidField(
-        "settings.logo",
+        `settings.${property}`,
         "LOGO_NOT_AN_IMAGE",
         "must hold a PNG, JPEG or WebP image; what the file is called does not matter",
       );
@@ -73,14 +83,20 @@ export function wishOf(setter: SetBytes | undefined): Change | undefined {
 const digestOf = (content: Uint8Array) => createHash("sha256").update(content).digest("base64url");
 
 /** Keeps the file that is set in the context of the call, or drops the one that is reset, in the unit that says so. */
-export function keepLogo(tx: Transaction, scope: Scope, setter: SetBytes | undefined): void {
+export function keepLogo(
+  tx: Transaction,
+  scope: Scope,
+  property: LogoProperty,
+  setter: SetBytes | undefined,
+): void {
   const { owner } = settingsContextOf(scope);
   const key = { instanceId: scope.instanceId, ownerType: owner.type, ownerId: owner.id };
-  const wish = wishOf(setter);
+  const wish = wishOf(property, setter);
   if (wish === undefined) return;
   const parts = "set" in wish ? partsOf(wish.set) : undefined;
-  if (parts === undefined || setter?.value.case !== "set") tx.write(deleteRows(logos, key));
-  else tx.write(putRow(logos, { ...key, ...parts, content: setter.value.value }));
+  if (parts === undefined || setter?.value.case !== "set")
+    tx.write(deleteRows(logos[property], key));
+  else tx.write(putRow(logos[property], { ...key, ...parts, content: setter.value.value }));
 }
 
 export function toResolvedLogo(
@@ -97,31 +113,38 @@ export function toResolvedLogo(
 
 /** Reads a logo of the instance by its digest; equal files of several contexts are one. */
 export function logoReader(db: Database) {
-  const t = db.table(logos);
+  const tables = logoProperties.map((property) => db.table(logos[property]));
   return async (instanceId: string, digest: string): Promise<Logo | undefined> => {
     await db.catchUp();
-    const [row] = await db.read
-      .select({ mediaType: t.mediaType, bytes: t.content })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.digest, digest)))
-      .limit(1);
-    return row;
+    for (const t of tables) {
+      const [row] = await db.read
+        .select({ mediaType: t.mediaType, bytes: t.content })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), eq(t.digest, digest)))
+        .limit(1);
+      if (row !== undefined) return row;
+    }
+    return undefined;
   };
 }
 
-/** The logo of an organization that goes; that it had one went with its settings. */
+/** The logos of an organization that goes; that it had them went with its settings. */
 export const removeContentsOfBranding =
   ({ db, events }: Deps): RemoveContents =>
   async (at, organizationId) => {
-    const t = db.table(logos);
-    const { instanceId } = at;
-    const key = { instanceId, ownerType: "org", ownerId: organizationId };
-    const rows = await db.read
-      .select({ digest: t.digest })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.ownerType, "org"), eq(t.ownerId, key.ownerId)));
-    if (rows.length > 0) {
-      await events.transact(at, async (tx) => tx.write(deleteRows(logos, key)));
+    const key = { instanceId: at.instanceId, ownerType: "org", ownerId: organizationId };
+    let removed = 0;
+    for (const property of logoProperties) {
+      const t = db.table(logos[property]);
+      const isOf = and(
+        eq(t.instanceId, key.instanceId),
+        eq(t.ownerType, "org"),
+        eq(t.ownerId, key.ownerId),
+      );
+      const rows = await db.read.select({ digest: t.digest }).from(t).where(isOf);
+      removed += rows.length;
+      if (rows.length === 0) continue;
+      await events.transact(at, async (tx) => tx.write(deleteRows(logos[property], key)));
     }
-    return rows.length;
+    return removed;
   };

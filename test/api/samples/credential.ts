@@ -94,6 +94,11 @@ export const credentialSamples: Record<string, Sample> = ofService(UserService.t
     ],
   ),
   CreateWebAuthNRegistrationLink: of(() => ({ delivery: { return_code: {} } }), {}, byId),
+  RenameWebAuthNAuthenticator: of(
+    async (world, id) => ({ ...(await webAuthN(world, id)), web_auth_n_name: "another name" }),
+    { web_auth_n_id: "1", web_auth_n_name: "x" },
+    ["web_auth_n_name", { web_auth_n_id: "1", web_auth_n_name: "" }],
+  ),
   RemoveWebAuthNAuthenticator: of(webAuthN, { web_auth_n_id: "1" }, [
     "web_auth_n_id",
     { web_auth_n_id: tooLong },

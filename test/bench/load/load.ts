@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { loadCore, runPinned, tools } from "../process.ts";
 import { h2load } from "./h2load.ts";
-import { canRunDry, type LoadResult, type LoadSpec, nextRun } from "./spec.ts";
+import { canRunDry, type LoadResult, type LoadSpec, type LogInSpec, nextRun } from "./spec.ts";
 import { wrkLoad } from "./wrk.ts";
 
 const generator = join(import.meta.dirname, "generator.ts");
+const logIns = join(import.meta.dirname, "log-ins.ts");
 
 /**
  * Which generator drives a spec: h2load sends one body only, and wrk speaks HTTP/1.1 only. Where values may be used up, only the
@@ -18,7 +19,11 @@ export function generatorOf(spec: LoadSpec): "wrk" | "h2load" | "built-in" {
 }
 
 /** Drives one case from the load core for so long. */
-export async function runLoad(spec: LoadSpec, seconds: number): Promise<LoadResult> {
+export async function runLoad(spec: LoadSpec | LogInSpec, seconds: number): Promise<LoadResult> {
+  if (spec.protocol === "pages") {
+    const job = JSON.stringify({ spec, seconds });
+    return JSON.parse(await runPinned(loadCore, [process.execPath, logIns], job));
+  }
   switch (generatorOf(spec)) {
     case "wrk":
       return wrkLoad(spec, seconds);

@@ -19,6 +19,19 @@ export type LoadSpec = {
   feed?: Feed;
 };
 
+/** Whole log-ins over the pages, by browsers without a screen, each a new one. */
+export type LogInSpec = {
+  protocol: "pages";
+  port: number;
+  /** Of the authorization request that a log-in begins with. */
+  path: string;
+  loginName: string;
+  password: string;
+  /** Browsers at once. */
+  connections: number;
+  streams: 1;
+};
+
 export type Feed = {
   values: string[];
   /** The member of the JSON answers whose value is fed in turn. */

@@ -16,6 +16,7 @@ after(() => service[Symbol.asyncDispose]());
 const builtIn: JsonObject = {
   ...allBuiltIn({ product_name: "idsvc", primary_color: "", background_color: "", theme: "auto" }),
   logo: { url: "", media_type: "", owner: system },
+  logo_dark: { url: "", media_type: "", owner: system },
 };
 const reset = Object.fromEntries(Object.keys(builtIn).map((name) => [name, { reset: true }]));
 const setAll = {

@@ -19,6 +19,7 @@ export type Effect<P> = {
 } & (
   | { does: "add"; is: (payload: P) => Partial<Authenticator>; row: (payload: P) => MoreColumns }
   | { does: "verify"; isVerified: boolean }
+  | { does: "rename"; label: (payload: P) => string }
   | { does: "remove" }
 );
 
@@ -43,6 +44,10 @@ const lasting = ({ expirationDate }: Lasting) => ({
 
 const password = of("password", () => onlyOne);
 const webAuthN = of("web_authn", ({ webAuthNId }: { webAuthNId: string }) => webAuthNId);
+const renamed: Effect<{ webAuthNId: string; name: string }> = {
+  ...{ kind: "web_authn", does: "rename" },
+  ...{ id: ({ webAuthNId }) => webAuthNId, label: ({ name }) => name },
+};
 const totp = of("totp", ({ totpId }: { totpId: string }) => totpId);
 const sms = of("otp_sms", ({ otpSmsId }: { otpSmsId: string }) => otpSmsId);
 const email = of("otp_email", ({ otpEmailId }: { otpEmailId: string }) => otpEmailId);
@@ -75,9 +80,11 @@ export const effects: Effects = {
   "user.human.passwordless.initialization.code.added": undefined,
   "user.human.passwordless.token.added": credential(true),
   "user.human.passwordless.token.verified": webAuthN.verified,
+  "user.human.passwordless.token.renamed": renamed,
   "user.human.passwordless.token.removed": webAuthN.removed,
   "user.human.mfa.u2f.token.added": credential(false),
   "user.human.mfa.u2f.token.verified": webAuthN.verified,
+  "user.human.mfa.u2f.token.renamed": renamed,
   "user.human.mfa.u2f.token.removed": webAuthN.removed,
   "user.human.mfa.otp.added": totp.added(),
   "user.human.mfa.otp.verified": totp.verified,
@@ -129,7 +136,8 @@ export function foldAuthenticators(
 ): readonly Authenticator[] {
   // Each event is paired with the effect of its name.
   const effect = effects[type] as Effect<unknown> | undefined;
-  if (effect === undefined) return before;
+  // What it is called is no part of what a user logs in with.
+  if (effect === undefined || effect.does === "rename") return before;
   const { kind } = effect;
   const id = effect.id(payload);
   const isIt = (one: Authenticator) => one.kind === kind && one.id === id;

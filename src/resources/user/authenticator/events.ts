@@ -45,6 +45,7 @@ const lostCredential = () =>
     personal: ["credentialId"],
     claims: ({ credentialId }) => [release(credentialClaim, credentialId)],
   });
+const renamed = () => payload<{ webAuthNId: string; name: string }>({ personal: ["name"] });
 const webAuthN = () => payload<{ webAuthNId: string }>();
 const totp = () => payload<{ totpId: string }>();
 const sms = () => payload<{ otpSmsId: string }>();
@@ -60,9 +61,11 @@ export const authenticatorPayloads = {
   "human.passwordless.initialization.code.added": nothing(),
   "human.passwordless.token.added": credential(),
   "human.passwordless.token.verified": webAuthN(),
+  "human.passwordless.token.renamed": renamed(),
   "human.passwordless.token.removed": lostCredential(),
   "human.mfa.u2f.token.added": credential(),
   "human.mfa.u2f.token.verified": webAuthN(),
+  "human.mfa.u2f.token.renamed": renamed(),
   "human.mfa.u2f.token.removed": lostCredential(),
 
   "human.mfa.otp.added": totp(),

@@ -64,6 +64,7 @@ function apply(event: Recorded, effect: Effect<unknown>): RowChange[] {
   const { payload } = event;
   const [kind, id] = [effect.kind, effect.id(payload)];
   if (effect.does === "verify") return change(event, kind, id, { isVerified: effect.isVerified });
+  if (effect.does === "rename") return change(event, kind, id, { label: effect.label(payload) });
   if (effect.does === "remove") return [deleteRows(userAuthenticators, keyOf(event, kind, id))];
   const { isVerified = false, expirationDate } = effect.is(payload);
   return [

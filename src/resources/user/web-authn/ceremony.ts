@@ -31,10 +31,13 @@ export async function creationOptions(
     attachment: AuthenticatorAttachment | undefined;
     /** What the user has already. */
     exclude: Known[];
+    /** It is all that its owner logs in by: it says whose it is, and knows who uses it. */
+    isOnlyWay?: boolean;
   },
 ): Promise<JsonObject> {
   const { generateRegistrationOptions } = await library();
   const { attachment } = wanted;
+  const need = wanted.isOnlyWay === true ? "required" : "preferred";
   const options = await generateRegistrationOptions({
     rpName: domain,
     rpID: domain,
@@ -46,8 +49,8 @@ export async function creationOptions(
     attestationType: "none",
     excludeCredentials: wanted.exclude.map(named),
     authenticatorSelection: {
-      residentKey: "preferred",
-      userVerification: "preferred",
+      residentKey: need,
+      userVerification: need,
       ...(attachment === undefined ? {} : { authenticatorAttachment: attachment }),
     },
     supportedAlgorithmIDs: algorithms,
@@ -95,7 +98,7 @@ const noModel = "00000000-0000-0000-0000-000000000000";
  */
 export async function verifyCreation(
   json: JsonObject,
-  { challenge, domain, related }: Expected,
+  { challenge, domain, related, userVerification }: Expected & { userVerification: string },
 ): Promise<CreatedCredential | undefined> {
   const answer = readBrowserAnswer(json);
   if (answer === undefined) return undefined;
@@ -114,7 +117,7 @@ export async function verifyCreation(
       expectedChallenge: challenge,
       expectedOrigin: origin,
       expectedRPID: domain,
-      requireUserVerification: false,
+      requireUserVerification: userVerification === "required",
       supportedAlgorithmIDs: algorithms,
     });
     if (made === undefined) return undefined;

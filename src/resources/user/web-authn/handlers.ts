@@ -2,10 +2,8 @@ import { WebAuthNAuthenticatorType } from "#gen/idsvc/resources/user/v3alpha/aut
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
-import { invalidField } from "../../../errors.ts";
 import { toDetails } from "../../object/details.ts";
 import { requireHeld, requireRoom } from "../authenticator/authenticators.ts";
-import type { Credential } from "../authenticator/events.ts";
 import { passkeyRegistration } from "../code-kinds.ts";
 import { codeInvalid } from "../codes.ts";
 import { requireContact } from "../contact.ts";
@@ -16,13 +14,15 @@ import { displayNameOf } from "../user-data.ts";
 import { user, userNotFound } from "../user.ts";
 import { requireVouching } from "../vouch.ts";
 import { invitePasskey } from "./invitation.ts";
-import { type AuthenticatorAttachment, creationOptions, verifyCreation } from "./ceremony.ts";
+import { type AuthenticatorAttachment, creationOptions } from "./ceremony.ts";
+import { addCredential } from "./new-credential.ts";
 import { toCredential, userHandle } from "./web-authn.ts";
 
 export type WebAuthNMethods =
   | "startWebAuthNRegistration"
   | "verifyWebAuthNRegistration"
   | "createWebAuthNRegistrationLink"
+  | "renameWebAuthNAuthenticator"
   | "removeWebAuthNAuthenticator";
 
 const attachments: Record<number, AuthenticatorAttachment> = {
@@ -33,7 +33,7 @@ const attachments: Record<number, AuthenticatorAttachment> = {
 export function webAuthNHandlers(
   credentials: Credentials,
 ): Pick<Handlers<typeof UserService>, WebAuthNMethods> {
-  const { deps, codes } = credentials;
+  const { deps, codes, authenticators } = credentials;
   const { events, newId } = deps;
 
   return {
@@ -55,6 +55,23 @@ export function webAuthNHandlers(
         return [tx.written(loaded), made && { id: made.codeId, code: made.code }];
       });
       return { details: toDetails(written()), ...(code === undefined ? {} : { code }) };
+    },
+
+    async renameWebAuthNAuthenticator({ id, webAuthNId, webAuthNName: name }, scope) {
+      const written = await events.transact(writeContext(scope), async (tx) => {
+        const loaded = await tx.load(user, id);
+        if (loaded.state === undefined) throw userNotFound();
+        const { isPasskey } = requireHeld(loaded.state.authenticators, "web_authn", webAuthNId);
+        const of = { instanceId: scope.instanceId, userId: id };
+        const rows = await authenticators.ofKind(of, "web_authn");
+        const isSame = rows.some((row) => row.id === webAuthNId && row.label === name);
+        const renamed = isPasskey
+          ? userEvents["human.passwordless.token.renamed"]({ webAuthNId, name })
+          : userEvents["human.mfa.u2f.token.renamed"]({ webAuthNId, name });
+        tx.record(user, loaded, isSame ? [] : [renamed]);
+        return tx.written(loaded);
+      });
+      return { details: toDetails(written()) };
     },
 
     async removeWebAuthNAuthenticator({ id, webAuthNId }, scope) {
@@ -80,7 +97,7 @@ export function webAuthNHandlers(
 function registrationHandlers(
   credentials: Credentials,
 ): Pick<Handlers<typeof UserService>, "startWebAuthNRegistration" | "verifyWebAuthNRegistration"> {
-  const { deps, codes, authenticators, challenges, requireDomain, relatedOrigins } = credentials;
+  const { deps, codes, authenticators, challenges, requireDomain } = credentials;
   const { events, newId } = deps;
 
   return {
@@ -125,40 +142,13 @@ function registrationHandlers(
       if (publicKeyCredential === undefined || name === undefined) {
         throw new Error("validation requires the credential");
       }
-      const at = { instanceId: scope.instanceId, userId: id };
+      const made = { webAuthNId, name, credential: publicKeyCredential };
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(user, id);
-        requirePerson(loaded.state);
-        const asked = await challenges.take(tx, at, { id: webAuthNId, purpose: "registration" });
-        const related = await relatedOrigins(at.instanceId);
-        const created = asked && (await verifyCreation(publicKeyCredential, { ...asked, related }));
-        if (created === undefined) throw credentialInvalid();
-        requireRoom(loaded.state.authenticators, "web_authn");
-        const { isUserVerified, ...made } = created;
-        const credential: Credential = { webAuthNId, name, ...made, rpId: asked?.domain ?? "" };
-        tx.record(
-          user,
-          loaded,
-          isUserVerified
-            ? [
-                userEvents["human.passwordless.token.added"](credential),
-                userEvents["human.passwordless.token.verified"]({ webAuthNId }),
-              ]
-            : [
-                userEvents["human.mfa.u2f.token.added"](credential),
-                userEvents["human.mfa.u2f.token.verified"]({ webAuthNId }),
-              ],
-        );
+        await addCredential(credentials, tx, loaded, made);
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };
     },
   };
 }
-
-const credentialInvalid = () =>
-  invalidField(
-    "verify.public_key_credential",
-    "WEB_AUTH_N_INVALID",
-    "is not what a browser makes of the options of this registration, on a page of its domain, within ten minutes: start again",
-  );

@@ -19,7 +19,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/user/v3alpha/web_authn.proto.
  */
 export const file_idsvc_resources_user_v3alpha_web_authn: GenFile = /*@__PURE__*/
-  fileDesc("CixpZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL3dlYl9hdXRobi5wcm90bxIcaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYSLPAQogU3RhcnRXZWJBdXRoTlJlZ2lzdHJhdGlvblJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARJVCgxyZWdpc3RyYXRpb24YAiABKAsyNy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlN0YXJ0V2ViQXV0aE5SZWdpc3RyYXRpb25CBrpIA8gBARIoCg1zZXNzaW9uX3Rva2VuGAMgASgJQgyAAQG6SAZyBMDUGAFIAIgBAUIQCg5fc2Vzc2lvbl90b2tlbiK9AQohU3RhcnRXZWJBdXRoTlJlZ2lzdHJhdGlvblJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxIVCg13ZWJfYXV0aF9uX2lkGAIgASgJEkcKJnB1YmxpY19rZXlfY3JlZGVudGlhbF9jcmVhdGlvbl9vcHRpb25zGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLwAQohVmVyaWZ5V2ViQXV0aE5SZWdpc3RyYXRpb25SZXF1ZXN0EhgKAmlkGAEgASgJQgy6SAnIAQFyBMDUGAESIwoNd2ViX2F1dGhfbl9pZBgCIAEoCUIMukgJyAEBcgTA1BgBElAKBnZlcmlmeRgDIAEoCzI4Lmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuVmVyaWZ5V2ViQXV0aE5SZWdpc3RyYXRpb25CBrpIA8gBARIoCg1zZXNzaW9uX3Rva2VuGAQgASgJQgyAAQG6SAZyBMDUGAFIAIgBAUIQCg5fc2Vzc2lvbl90b2tlbiJeCiJWZXJpZnlXZWJBdXRoTlJlZ2lzdHJhdGlvblJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscyLHAQolQ3JlYXRlV2ViQXV0aE5SZWdpc3RyYXRpb25MaW5rUmVxdWVzdBIYCgJpZBgBIAEoCUIMukgJyAEBcgTA1BgBEkgKCGRlbGl2ZXJ5GAIgASgLMjYuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5SZWdpc3RyYXRpb25MaW5rRGVsaXZlcnkSKAoNc2Vzc2lvbl90b2tlbhgDIAEoCUIMgAEBukgGcgTA1BgBSACIAQFCEAoOX3Nlc3Npb25fdG9rZW4itgEKJkNyZWF0ZVdlYkF1dGhOUmVnaXN0cmF0aW9uTGlua1Jlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxJJCgRjb2RlGAIgASgLMjYuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5XZWJBdXRoTlJlZ2lzdHJhdGlvbkNvZGVIAIgBAUIHCgVfY29kZSLVAQoiUmVtb3ZlV2ViQXV0aE5BdXRoZW50aWNhdG9yUmVxdWVzdBIYCgJpZBgBIAEoCUIMukgJyAEBcgTA1BgBEiMKDXdlYl9hdXRoX25faWQYAiABKAlCDLpICcgBAXIEwNQYARIoCg1zZXNzaW9uX3Rva2VuGAMgASgJQgyAAQG6SAZyBMDUGAFIAIgBARIeChFleHBlY3RlZF9zZXF1ZW5jZRgPIAEoBEgBiAEBQhAKDl9zZXNzaW9uX3Rva2VuQhQKEl9leHBlY3RlZF9zZXF1ZW5jZSJfCiNSZW1vdmVXZWJBdXRoTkF1dGhlbnRpY2F0b3JSZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHNiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_struct, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object, file_idsvc_resources_user_v3alpha_authenticator]);
+  fileDesc("CixpZHN2Yy9yZXNvdXJjZXMvdXNlci92M2FscGhhL3dlYl9hdXRobi5wcm90bxIcaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYSLPAQogU3RhcnRXZWJBdXRoTlJlZ2lzdHJhdGlvblJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARJVCgxyZWdpc3RyYXRpb24YAiABKAsyNy5pZHN2Yy5yZXNvdXJjZXMudXNlci52M2FscGhhLlN0YXJ0V2ViQXV0aE5SZWdpc3RyYXRpb25CBrpIA8gBARIoCg1zZXNzaW9uX3Rva2VuGAMgASgJQgyAAQG6SAZyBMDUGAFIAIgBAUIQCg5fc2Vzc2lvbl90b2tlbiK9AQohU3RhcnRXZWJBdXRoTlJlZ2lzdHJhdGlvblJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxIVCg13ZWJfYXV0aF9uX2lkGAIgASgJEkcKJnB1YmxpY19rZXlfY3JlZGVudGlhbF9jcmVhdGlvbl9vcHRpb25zGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLwAQohVmVyaWZ5V2ViQXV0aE5SZWdpc3RyYXRpb25SZXF1ZXN0EhgKAmlkGAEgASgJQgy6SAnIAQFyBMDUGAESIwoNd2ViX2F1dGhfbl9pZBgCIAEoCUIMukgJyAEBcgTA1BgBElAKBnZlcmlmeRgDIAEoCzI4Lmlkc3ZjLnJlc291cmNlcy51c2VyLnYzYWxwaGEuVmVyaWZ5V2ViQXV0aE5SZWdpc3RyYXRpb25CBrpIA8gBARIoCg1zZXNzaW9uX3Rva2VuGAQgASgJQgyAAQG6SAZyBMDUGAFIAIgBAUIQCg5fc2Vzc2lvbl90b2tlbiJeCiJWZXJpZnlXZWJBdXRoTlJlZ2lzdHJhdGlvblJlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscyLHAQolQ3JlYXRlV2ViQXV0aE5SZWdpc3RyYXRpb25MaW5rUmVxdWVzdBIYCgJpZBgBIAEoCUIMukgJyAEBcgTA1BgBEkgKCGRlbGl2ZXJ5GAIgASgLMjYuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5SZWdpc3RyYXRpb25MaW5rRGVsaXZlcnkSKAoNc2Vzc2lvbl90b2tlbhgDIAEoCUIMgAEBukgGcgTA1BgBSACIAQFCEAoOX3Nlc3Npb25fdG9rZW4itgEKJkNyZWF0ZVdlYkF1dGhOUmVnaXN0cmF0aW9uTGlua1Jlc3BvbnNlEjgKB2RldGFpbHMYASABKAsyJy5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuRGV0YWlscxJJCgRjb2RlGAIgASgLMjYuaWRzdmMucmVzb3VyY2VzLnVzZXIudjNhbHBoYS5XZWJBdXRoTlJlZ2lzdHJhdGlvbkNvZGVIAIgBAUIHCgVfY29kZSL8AQoiUmVuYW1lV2ViQXV0aE5BdXRoZW50aWNhdG9yUmVxdWVzdBIYCgJpZBgBIAEoCUIMukgJyAEBcgTA1BgBEiMKDXdlYl9hdXRoX25faWQYAiABKAlCDLpICcgBAXIEwNQYARIlCg93ZWJfYXV0aF9uX25hbWUYAyABKAlCDLpICcgBAXIEwNQYARIoCg1zZXNzaW9uX3Rva2VuGAQgASgJQgyAAQG6SAZyBMDUGAFIAIgBARIeChFleHBlY3RlZF9zZXF1ZW5jZRgPIAEoBEgBiAEBQhAKDl9zZXNzaW9uX3Rva2VuQhQKEl9leHBlY3RlZF9zZXF1ZW5jZSJfCiNSZW5hbWVXZWJBdXRoTkF1dGhlbnRpY2F0b3JSZXNwb25zZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMi1QEKIlJlbW92ZVdlYkF1dGhOQXV0aGVudGljYXRvclJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARIjCg13ZWJfYXV0aF9uX2lkGAIgASgJQgy6SAnIAQFyBMDUGAESKAoNc2Vzc2lvbl90b2tlbhgDIAEoCUIMgAEBukgGcgTA1BgBSACIAQESHgoRZXhwZWN0ZWRfc2VxdWVuY2UYDyABKARIAYgBAUIQCg5fc2Vzc2lvbl90b2tlbkIUChJfZXhwZWN0ZWRfc2VxdWVuY2UiXwojUmVtb3ZlV2ViQXV0aE5BdXRoZW50aWNhdG9yUmVzcG9uc2USOAoHZGV0YWlscxgBIAEoCzInLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5EZXRhaWxzYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_struct, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object, file_idsvc_resources_user_v3alpha_authenticator]);
 
 /**
  * What to register.
@@ -218,6 +218,77 @@ export const CreateWebAuthNRegistrationLinkResponseSchema: GenMessage<CreateWebA
   messageDesc(file_idsvc_resources_user_v3alpha_web_authn, 5);
 
 /**
+ * Another name.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.RenameWebAuthNAuthenticatorRequest
+ */
+export type RenameWebAuthNAuthenticatorRequest = Message<"idsvc.resources.user.v3alpha.RenameWebAuthNAuthenticatorRequest"> & {
+  /**
+   * The ID of the user.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The ID of the authenticator.
+   *
+   * @generated from field: string web_auth_n_id = 2;
+   */
+  webAuthNId: string;
+
+  /**
+   * What the user calls it from now on.
+   *
+   * @generated from field: string web_auth_n_name = 3;
+   */
+  webAuthNName: string;
+
+  /**
+   * The token of a session of the user, for a login client that acts for them.
+   *
+   * @generated from field: optional string session_token = 4;
+   */
+  sessionToken?: string | undefined;
+
+  /**
+   * The sequence at which the caller knows the object whose details are answered. At any other one the call is refused
+   * with code 10 (SEQUENCE_MISMATCH) and changes nothing.
+   *
+   * @generated from field: optional uint64 expected_sequence = 15;
+   */
+  expectedSequence?: bigint | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.RenameWebAuthNAuthenticatorRequest.
+ * Use `create(RenameWebAuthNAuthenticatorRequestSchema)` to create a new message.
+ */
+export const RenameWebAuthNAuthenticatorRequestSchema: GenMessage<RenameWebAuthNAuthenticatorRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_web_authn, 6);
+
+/**
+ * The outcome.
+ *
+ * @generated from message idsvc.resources.user.v3alpha.RenameWebAuthNAuthenticatorResponse
+ */
+export type RenameWebAuthNAuthenticatorResponse = Message<"idsvc.resources.user.v3alpha.RenameWebAuthNAuthenticatorResponse"> & {
+  /**
+   * The ID, sequence, change date and owner of the user.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.Details details = 1;
+   */
+  details?: Details | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.user.v3alpha.RenameWebAuthNAuthenticatorResponse.
+ * Use `create(RenameWebAuthNAuthenticatorResponseSchema)` to create a new message.
+ */
+export const RenameWebAuthNAuthenticatorResponseSchema: GenMessage<RenameWebAuthNAuthenticatorResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_user_v3alpha_web_authn, 7);
+
+/**
  * What to remove.
  *
  * @generated from message idsvc.resources.user.v3alpha.RemoveWebAuthNAuthenticatorRequest
@@ -258,7 +329,7 @@ export type RemoveWebAuthNAuthenticatorRequest = Message<"idsvc.resources.user.v
  * Use `create(RemoveWebAuthNAuthenticatorRequestSchema)` to create a new message.
  */
 export const RemoveWebAuthNAuthenticatorRequestSchema: GenMessage<RemoveWebAuthNAuthenticatorRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_web_authn, 6);
+  messageDesc(file_idsvc_resources_user_v3alpha_web_authn, 8);
 
 /**
  * The outcome.
@@ -279,5 +350,5 @@ export type RemoveWebAuthNAuthenticatorResponse = Message<"idsvc.resources.user.
  * Use `create(RemoveWebAuthNAuthenticatorResponseSchema)` to create a new message.
  */
 export const RemoveWebAuthNAuthenticatorResponseSchema: GenMessage<RemoveWebAuthNAuthenticatorResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_user_v3alpha_web_authn, 7);
+  messageDesc(file_idsvc_resources_user_v3alpha_web_authn, 9);
 

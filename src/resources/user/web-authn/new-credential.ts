@@ -1,0 +1,58 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { invalidField } from "../../../errors.ts";
+import type { Loaded } from "../../../eventstore/eventstore.ts";
+import type { Transaction } from "../../../eventstore/transaction.ts";
+import { requireRoom } from "../authenticator/authenticators.ts";
+import type { Credential } from "../authenticator/events.ts";
+import type { Credentials } from "../credentials.ts";
+import { userEvents } from "../events.ts";
+import { requirePerson } from "../person.ts";
+import { type User, user } from "../user.ts";
+import { verifyCreation } from "./ceremony.ts";
+
+/** What a browser made of the options of a registration. */
+export type MadeCredential = { webAuthNId: string; name: string; credential: JsonObject };
+
+/**
+ * Adds what a browser made to the user for whom the options were: as a passkey where the authenticator has verified its user, else
+ * as a security key. It spends the challenge.
+ *
+ * @throws INVALID_ARGUMENT WEB_AUTH_N_INVALID
+ */
+export async function addCredential(
+  { challenges, relatedOrigins }: Pick<Credentials, "challenges" | "relatedOrigins">,
+  tx: Transaction,
+  loaded: Loaded<User | undefined>,
+  { webAuthNId, name, credential: made }: MadeCredential,
+): Promise<void> {
+  const { instanceId } = tx.at;
+  requirePerson(loaded.state);
+  const of = { instanceId, userId: loaded.id };
+  const asked = await challenges.take(tx, of, { id: webAuthNId, purpose: "registration" });
+  const related = await relatedOrigins(instanceId);
+  const created = asked && (await verifyCreation(made, { ...asked, related }));
+  if (created === undefined) throw credentialInvalid();
+  requireRoom(loaded.state.authenticators, "web_authn");
+  const { isUserVerified, ...rest } = created;
+  const credential: Credential = { webAuthNId, name, ...rest, rpId: asked?.domain ?? "" };
+  tx.record(
+    user,
+    loaded,
+    isUserVerified
+      ? [
+          userEvents["human.passwordless.token.added"](credential),
+          userEvents["human.passwordless.token.verified"]({ webAuthNId }),
+        ]
+      : [
+          userEvents["human.mfa.u2f.token.added"](credential),
+          userEvents["human.mfa.u2f.token.verified"]({ webAuthNId }),
+        ],
+  );
+}
+
+const credentialInvalid = () =>
+  invalidField(
+    "verify.public_key_credential",
+    "WEB_AUTH_N_INVALID",
+    "is not what a browser makes of the options of this registration, on a page of its domain, within ten minutes: start again",
+  );
