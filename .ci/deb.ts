@@ -74,7 +74,7 @@ export function writeCommand(tree: string): void {
   chmodSync(file, 0o755);
 }
 
-/** Gives all files one time, and modes that do not depend on whoever builds. */
+/** Gives all files one time, and modes that are the same wherever they are built. */
 export function settle(folder: string, date: number): void {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);

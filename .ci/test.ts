@@ -133,10 +133,11 @@ function buffered(running: AsyncIterable<TestEvent>): AsyncIterable<TestEvent> {
 }
 
 /**
- * A line about a test that failed, and none about the suites that it is in. The reporter's own list of them comes after the
- * counts, which whoever keeps the end of an output may have cut off.
+ * A line about a test that failed, and none about the suites that it is in. The reporter's own list of them is not shown where
+ * only the lines before the counts are.
  */
 function failureOf(event: TestEvent): string | undefined {
+  // `todo` is how the runner marks tests that may fail.
   if (event.type !== "test:fail" || event.data.todo !== undefined) return undefined;
   const { name, file = "", line, details } = event.data;
   const { failureType, cause, message } = details.error as Error & { failureType?: string };

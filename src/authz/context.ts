@@ -118,7 +118,7 @@ export type Scope = {
   /** The sequence that the object of the call must be at for the call to change it. */
   readonly expectedSequence?: bigint | undefined;
   /**
-   * Of whoever registers on the pages of the service: the addresses of the request are proven by codes that were sent there, and the
+   * Of a person who registers on the pages of the service: the addresses of the request are proven by codes that were sent there, and the
    * passkey is what their browser made for the account, which gets this id. Calls from within alone can say so.
    */
   readonly newcomer?:

@@ -12,7 +12,7 @@ const longestPauseMs = 30_000;
 export const mostFailures = 5;
 
 /** A process that is replaced when it ends or hangs. */
-export type Kept = {
+export type Supervised = {
   process: ChildProcess | undefined;
   startedAt: number;
   isReady: boolean;
@@ -21,23 +21,23 @@ export type Kept = {
   failures: number;
 };
 
-export const emptyKept = (): Kept => ({
+export const newSupervised = (): Supervised => ({
   ...{ process: undefined, isReady: false, failures: 0 },
   ...{ startedAt: 0, heardAt: 0 },
 });
 
-export function noteStart(kept: Kept, process: ChildProcess): void {
+export function noteStart(supervised: Supervised, process: ChildProcess): void {
   const now = performance.now();
-  Object.assign(kept, { process, startedAt: now, heardAt: now, isReady: false });
+  Object.assign(supervised, { process, startedAt: now, heardAt: now, isReady: false });
 }
 
-/** @returns how long it lived, and for how long nobody takes its place: who served for a while is replaced at once */
-export function noteEnd(kept: Kept): { lived: number; pauseMs: number } {
-  const lived = Math.round(performance.now() - kept.startedAt);
-  kept.failures = kept.isReady ? 0 : kept.failures + 1;
-  kept.process = undefined;
-  const growing = Math.min(2 ** (kept.failures - 1) * leastPauseMs, longestPauseMs);
-  return { lived, pauseMs: kept.failures > 0 ? growing : lived < soonMs ? leastPauseMs : 0 };
+/** @returns how long it lived, and how long it is until another one is started: at once where it has served for a while */
+export function noteEnd(supervised: Supervised): { lived: number; pauseMs: number } {
+  const lived = Math.round(performance.now() - supervised.startedAt);
+  supervised.failures = supervised.isReady ? 0 : supervised.failures + 1;
+  supervised.process = undefined;
+  const growing = Math.min(2 ** (supervised.failures - 1) * leastPauseMs, longestPauseMs);
+  return { lived, pauseMs: supervised.failures > 0 ? growing : lived < soonMs ? leastPauseMs : 0 };
 }
 
 /**
@@ -45,10 +45,10 @@ export function noteEnd(kept: Kept): { lived: number; pauseMs: number } {
  *
  * @param found is told of each first
  */
-export function killSilent<K extends Kept>(
+export function killSilent<K extends Supervised>(
   silentMs: number,
   running: () => readonly K[],
-  found: (kept: K) => void,
+  found: (supervised: K) => void,
 ): NodeJS.Timeout {
   let lookedAt = performance.now();
   return setInterval(() => {
@@ -56,12 +56,12 @@ export function killSilent<K extends Kept>(
     // After a pause of this process itself nobody could be heard.
     const wasAsleep = now - lookedAt > silentMs / 2;
     lookedAt = now;
-    for (const kept of running()) {
-      if (wasAsleep) kept.heardAt = now;
-      if (!kept.isReady || now - kept.heardAt < silentMs) continue;
-      kept.heardAt = now;
-      found(kept);
-      kept.process?.kill("SIGKILL");
+    for (const supervised of running()) {
+      if (wasAsleep) supervised.heardAt = now;
+      if (!supervised.isReady || now - supervised.heardAt < silentMs) continue;
+      supervised.heardAt = now;
+      found(supervised);
+      supervised.process?.kill("SIGKILL");
     }
   }, aliveEveryMs);
 }

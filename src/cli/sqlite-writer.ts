@@ -4,7 +4,7 @@ import { type FromWriter, writerScript } from "../app/shared-store.ts";
 import { failedPrecondition, internal } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { exitCodes } from "./context.ts";
-import { emptyKept, killSilent, mostFailures, noteEnd, noteStart } from "./replacement.ts";
+import { newSupervised, killSilent, mostFailures, noteEnd, noteStart } from "./replacement.ts";
 
 /** A flush of a slow disk lets it say nothing. */
 const silentMs = 30_000;
@@ -30,7 +30,7 @@ export async function keepSqliteWriter(
   failed: (code: number) => void,
 ): Promise<SqliteWriter> {
   const socket = addressBeside(path);
-  const kept = emptyKept();
+  const supervised = newSupervised();
   const first = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<void>();
   let hasServed = false;
@@ -38,28 +38,31 @@ export async function keepSqliteWriter(
 
   function start(): void {
     if (isStopping) return;
-    noteStart(kept, fork(writerScript, [path, socket]));
-    kept.process?.on("message", (message) => hear(message as FromWriter));
-    kept.process?.on("error", (err) => logger.error({ err }, "the process that writes fails"));
-    kept.process?.on("exit", end);
+    noteStart(supervised, fork(writerScript, [path, socket]));
+    supervised.process?.on("message", (message) => hear(message as FromWriter));
+    supervised.process?.on("error", (err) =>
+      logger.error({ err }, "the process that writes fails"),
+    );
+    supervised.process?.on("exit", end);
   }
 
   function hear(message: FromWriter): void {
-    kept.heardAt = performance.now();
+    supervised.heardAt = performance.now();
     if (message.kind === "refused") {
       first.reject(failedPrecondition(message.reason, message.message));
-      logger.error({ reason: message.reason }, message.message);
+      // At the first start the caller says it.
+      if (hasServed) logger.error({ reason: message.reason }, message.message);
     } else if (message.kind === "ready") {
-      kept.isReady = true;
+      supervised.isReady = true;
       hasServed = true;
       first.resolve();
     }
   }
 
   function end(code: number | null, signal: string | null): void {
-    const { lived, pauseMs } = noteEnd(kept);
+    const { lived, pauseMs } = noteEnd(supervised);
     if (isStopping) return stopped.resolve();
-    if (kept.failures >= mostFailures) {
+    if (supervised.failures >= mostFailures) {
       const why = "no process can be started that writes the store";
       logger.fatal({ code, signal }, `ending: ${why}`);
       first.reject(internal("WRITER_FAILED", why));
@@ -74,7 +77,7 @@ export async function keepSqliteWriter(
 
   const watch = killSilent(
     silentMs,
-    () => [kept],
+    () => [supervised],
     () => logger.error({ silentMs }, "the process that writes hangs and is killed"),
   );
   const finish = (): void => {
@@ -92,13 +95,13 @@ export async function keepSqliteWriter(
     socket,
     stop() {
       finish();
-      if (kept.process === undefined) stopped.resolve();
-      else kept.process.send({ kind: "stop" }, () => undefined);
+      if (supervised.process === undefined) stopped.resolve();
+      else supervised.process.send({ kind: "stop" }, () => undefined);
       return stopped.promise;
     },
     kill() {
       finish();
-      kept.process?.kill("SIGKILL");
+      supervised.process?.kill("SIGKILL");
     },
   };
 }

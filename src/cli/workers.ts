@@ -7,8 +7,8 @@ import type { FromWorker, ToWorker } from "../app/siblings.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { exitCodes } from "./context.ts";
 import {
-  emptyKept,
-  type Kept,
+  newSupervised,
+  type Supervised,
   killSilent,
   mostFailures,
   noteEnd,
@@ -24,7 +24,7 @@ const silentMs = 10_000;
 const endingMs = 10_000;
 
 /** A place that one worker has at a time. */
-type Slot = Kept & { number: number; processName: string };
+type Slot = Supervised & { number: number; processName: string };
 
 /**
  * Starts workers that serve together, and replaces those that end or hang. The first one opens the store alone; when it
@@ -166,7 +166,7 @@ const startWorker = (
     },
   });
 
-const emptySlot = (number: number): Slot => ({ ...emptyKept(), number, processName: "" });
+const emptySlot = (number: number): Slot => ({ ...newSupervised(), number, processName: "" });
 
 const sendTo = ({ process: worker }: Slot, message: ToWorker): void => {
   // One that is ending needs no word any more.

@@ -1,5 +1,6 @@
 // Run: alone, early
 import assert from "node:assert/strict";
+import { statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -37,6 +38,13 @@ const servingTogether = (engine: Engine) => {
     });
     assert.equal(service.printed().split("\n  password ").length, 2, "secrets are printed once");
   });
+
+  if (engine === "sqlite") {
+    it("write by a process that their user alone reaches", () => {
+      const socket = statSync(join(service.dir, "idsvc.db-writer"));
+      assert.deepEqual([socket.isSocket(), socket.mode & 0o077], [true, 0]);
+    });
+  }
 
   it("show each what another has acknowledged, at once (C2)", async () => {
     for (let nth = 0; nth < 40; nth += 1) {

@@ -153,8 +153,8 @@ describe("the image", () => {
 });
 
 function inImage(script: string): string {
-  const stub = join(folder, "docker.sh");
-  writeFileSync(stub, docker());
+  const standIn = join(folder, "docker.sh");
+  writeFileSync(standIn, docker());
   const [amd64 = ""] = files;
-  return onMachine(`install -m 755 docker.sh /usr/local/bin/docker\n${script}`, [amd64, stub]);
+  return onMachine(`install -m 755 docker.sh /usr/local/bin/docker\n${script}`, [amd64, standIn]);
 }

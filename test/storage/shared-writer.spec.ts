@@ -2,13 +2,14 @@
 import assert from "node:assert/strict";
 import { createConnection, createServer, type Server } from "node:net";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { newProcessName } from "../../src/storage/process-name.ts";
 import { putRow } from "../../src/storage/row-change.ts";
 import { openSqlite } from "../../src/storage/sqlite/driver.ts";
 import { serveWriter } from "../../src/storage/sqlite/shared-writer.ts";
 import { happened, logOf, notes, schema, unit } from "./place.ts";
 import { beforeCommits, flushFailed } from "./sqlite-commits.ts";
-import { type FilePlace, filePlace } from "./sqlite-place.ts";
+import { connect, type FilePlace, filePlace } from "./sqlite-place.ts";
 
 const addressOf = (place: FilePlace) => `${place.path}-writer`;
 const startWriter = (place: FilePlace, broken: (error: unknown) => void = () => {}) =>
@@ -78,6 +79,18 @@ describe("the process that writes for several (IDSVC_PROCESSES)", () => {
     const late = db.commit(unit({ events: [happened("b", 1n)] }));
     await using _ = await startWriter(place);
     assert.equal((await late).firstSequence, 2n);
+  });
+
+  it("is waited for while a command beside the service has the lock as it opens the store", async () => {
+    await using place = await filePlace();
+    await using _ = await startWriter(place);
+    await using db = await join(place);
+    using command = connect(place.path);
+    command.exec("BEGIN IMMEDIATE");
+    const late = db.commit(unit({ events: [happened("a", 1n)] }));
+    await delay(50);
+    command.exec("COMMIT");
+    assert.equal((await late).firstSequence, 1n);
   });
 
   it("tells all when a flush fails: nobody trusts the store any more (F05)", async () => {

@@ -4,7 +4,7 @@ import { deserialize, serialize } from "node:v8";
 import Sqlite from "better-sqlite3";
 import { createApplier, type Outcome, type Result } from "./apply.ts";
 import { createRing } from "./commit-ring.ts";
-import { isUnflushed, toSend } from "./errors.ts";
+import { isBusy, isUnflushed, toSend } from "./errors.ts";
 import { onFrame, sendFrame } from "./frames.ts";
 import { configure } from "./open.ts";
 import { takeServingLock } from "./serving-lock.ts";
@@ -62,7 +62,9 @@ export async function serveWriter(
     try {
       for (const [{ client }, outcome] of writer().commit(all)) answer(client, outcome);
     } catch (error) {
-      for (const { client } of all) answer(client, { kind: "failed", error });
+      // A command beside the service has the lock as this connection is opened: they send it again.
+      const outcome: Outcome = isBusy(error) ? { kind: "busy" } : { kind: "failed", error };
+      for (const { client } of all) answer(client, outcome);
     }
   }
 
@@ -130,7 +132,16 @@ function numberedTexts() {
 /** The one connection that writes. */
 function openWriter(path: string, texts: readonly string[]) {
   const connection = new Sqlite(path, { fileMustExist: true });
-  configure(connection);
+  try {
+    configure(connection);
+    return writerOn(connection, texts);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function writerOn(connection: Sqlite.Database, texts: readonly string[]) {
   const ring = createRing(connection);
   let committing: readonly Batch[] = [];
   const applier = createApplier(connection, texts, (results) => {

@@ -61,7 +61,7 @@ export type SetBrandingSettings = Message<"idsvc.settings.branding.v3alpha.SetBr
   logo?: SetBytes | undefined;
 
   /**
-   * The logo on dark pages, as `logo`. While nobody sets it, `logo` stands there too.
+   * The logo on dark pages, as `logo`. Where it is not set, `logo` is shown there too.
    *
    * @generated from field: optional idsvc.settings.object.v3alpha.SetBytes logo_dark = 6;
    */
