@@ -1,6 +1,7 @@
 // Run: shared, store
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { startExecutorPeer } from "../executor/executor-peer.ts";
 import { addCaller } from "../support/app.ts";
@@ -8,7 +9,8 @@ import { bodyOf, uniqueName } from "../support/peer.ts";
 import { pathOf } from "../support/protocols.ts";
 import { assertRefused, restRefusal } from "../support/refusal.ts";
 
-const peer = await startExecutorPeer();
+let passed = 0;
+const peer = await startExecutorPeer({ now: () => new Date(Date.now() + passed) });
 const { app, receiver } = peer;
 after(() => peer[Symbol.asyncDispose]());
 afterEach(() => peer.clear());
@@ -80,6 +82,73 @@ describe("sessions that others made, when their user comes to power (J20)", () =
     await promote(id);
     for (const { token } of many) assert.equal(await reads(id, token), 401);
     assert.equal(await reads(other, theirs.token), 200);
+  });
+});
+
+describe("a new token of a session that others proved themselves in (J1, J2a)", () => {
+  const patch = async (id: string, token: string, session: JsonObject = { lifetime: "60s" }) =>
+    peer.patch(`/sessions/${id}`, session, { token });
+  const missing = { code: 7, reason: "PERMISSION_MISSING" };
+  const changes = [
+    { lifetime: "60s" },
+    { metadata: { note: "aGk=" } },
+    { challenges: { otp_email: { send_code: {} } } },
+    { checks: { password: { password } } },
+  ];
+
+  it("is no login client's that did not make the session, whatever it changes", async () => {
+    const client = await addCaller(app, ["IAM_LOGIN_CLIENT"]);
+    const id = await addPerson();
+    const session = await openFor(id, app.token);
+    for (const change of changes) {
+      assertRefused(restRefusal(await patch(session.id, client.token, change)), missing);
+    }
+    assert.equal(await reads(id, session.token), 200, "the token that its user has still counts");
+  });
+
+  it("is that of a login client that made it", async () => {
+    const client = await addCaller(app, ["IAM_LOGIN_CLIENT"]);
+    const id = await addPerson();
+    const session = await openFor(id, client.token);
+    const changed = bodyOf(await patch(session.id, client.token));
+    assert.equal(await reads(id, changed.session_token), 200);
+  });
+
+  it("is that of a login client that meets a session without a user, and names them", async () => {
+    const client = await addCaller(app, ["IAM_LOGIN_CLIENT"]);
+    const user_id = await addPerson();
+    const { details } = bodyOf(await peer.post("/sessions", {}), 201);
+    bodyOf(await patch(details.id, client.token, { checks: { user: { user_id } } }));
+    const refused = await patch(details.id, client.token, { checks: { password: { password } } });
+    assertRefused(restRefusal(refused), missing);
+  });
+
+  it("is nobody's who may write credentials but does not cover the user", async () => {
+    const helper = await addCaller(app, ["IAM_LOGIN_CLIENT", "IAM_ORG_MANAGER"]);
+    const [plain, owner] = [await addPerson(), await addPerson()];
+    await promote(owner);
+    const ofPlain = await openFor(plain, app.token);
+    const changed = bodyOf(await patch(ofPlain.id, helper.token));
+    assert.equal(await reads(plain, changed.session_token), 200);
+    const ofOwner = await openFor(owner, app.token);
+    assertRefused(restRefusal(await patch(ofOwner.id, helper.token)), {
+      ...{ code: 7, reason: "USER_OUTRANKS_CALLER" },
+    });
+    assert.equal(await reads(owner, ofOwner.token), 200);
+  });
+
+  it("needs a step-up where it is another session of one's own (L2)", async () => {
+    const id = await addPerson();
+    const given = { ctx: { instance_id: instanceId }, user_id: id, roles: ["IAM_OWNER"] };
+    bodyOf(await peer.post("/memberships", given), 201);
+    const [older, newer] = [await openFor(id, app.token), await openFor(id, app.token)];
+    passed += 301_000;
+    const fresh = await openFor(id, app.token);
+    assertRefused(restRefusal(await patch(fresh.id, older.token)), {
+      ...{ code: 16, reason: "STEP_UP_REQUIRED" },
+    });
+    bodyOf(await patch(older.id, fresh.token));
+    bodyOf(await patch(newer.id, newer.token, { metadata: { note: "aGk=" } }));
   });
 });
 

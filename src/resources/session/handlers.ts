@@ -21,7 +21,8 @@ import { endSession } from "./end-sessions.ts";
 import { sessionJudge } from "./policy.ts";
 import { type SessionRow, sessionQueries } from "./queries.ts";
 import { addSession, requireSession, type Session, session, sessionNotFound } from "./session.ts";
-import { isTokenOf, sessionTokenKind } from "./token.ts";
+import { isCalledWith, patchRight } from "./patch-right.ts";
+import { isTokenOf } from "./token.ts";
 import { sessionTokenInvalid } from "../../authz/tenancy.ts";
 
 type Service = typeof SessionService;
@@ -30,6 +31,7 @@ export function sessionAuthorize(deps: UserDeps): Authorize<Service> {
   const { db, tenancy } = deps;
   const homesOf = homesReader(db);
   const queries = sessionQueries(deps);
+  const requireRight = patchRight(deps);
 
   /** Who has the token may; else the user, and who may it where the user is. */
   async function require(
@@ -63,7 +65,11 @@ export function sessionAuthorize(deps: UserDeps): Authorize<Service> {
       const { instanceId, policy, permissions } = scope;
       const mayAll = permissions.holds(policy.act, { type: "instance" });
       if (!mayAll && !isOwnProof(request, scope)) throw permissionMissing(policy.act);
-      if ((await queries.find(instanceId, id)) === undefined) throw sessionNotFound();
+      const row = await queries.find(instanceId, id);
+      if (row === undefined) throw sessionNotFound();
+      const { userId, organizationId, creatorId } = row;
+      const ofUser = userId === "" ? undefined : { id: userId, organizationId };
+      await requireRight(scope, { id, creatorId, user: ofUser });
     },
     getSession: (request, scope) =>
       require(scope, request, ({ creatorId }) =>
@@ -89,6 +95,8 @@ export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, Session
   const checksOfUsers = userChecks(deps);
   const checks = createSessionChecks(deps, checksOfUsers);
   const change = sessionChange({ secrets, events, checks, checksOfUsers });
+  const requireRight = patchRight(deps);
+  const requireLiving = livingRow(queries);
   const namesOf = userNamesReader(db);
   const judge = sessionJudge(deps);
   const lacksOf = async (instanceId: string, row: SessionRow): Promise<readonly string[]> =>
@@ -121,7 +129,9 @@ export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, Session
       );
       const { written, ...response } = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(session, id);
-        await requireLiving(tx, scope, loaded);
+        const { creatorId } = await requireLiving(tx, scope, loaded);
+        // Whose session it is may have turned out since the call was let through.
+        await requireRight(scope, { id, creatorId, user: requireSession(loaded.state).user });
         return change(tx, scope, loaded, { wanted, checked, userAgent: undefined });
       });
       return { details: toDetails(written()), ...response };
@@ -155,32 +165,34 @@ export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, Session
       return { details: toListDetails(found), sortingColumn, result };
     },
   };
+}
 
-  /**
-   * Makes sure that the session has not ended, and that nothing ends it before the commit: what ends all sessions of a
-   * user or of an organization stands in their streams.
-   */
-  async function requireLiving(
+/**
+ * Makes sure that the session has not ended, and that nothing ends it before the commit: what ends all sessions of a
+ * user or of an organization stands in their streams.
+ */
+const livingRow =
+  (queries: ReturnType<typeof sessionQueries>) =>
+  async (
     tx: Transaction,
     { instanceId }: Scope,
     { id, state }: Loaded<Session | undefined>,
-  ): Promise<void> {
+  ): Promise<SessionRow> => {
     const { user: ofUser } = requireSession(state);
     if (ofUser !== undefined) {
       await tx.load(user, ofUser.id);
       await tx.load(organization, ofUser.organizationId);
     }
-    if ((await queries.find(instanceId, id)) === undefined) throw sessionNotFound();
-  }
-}
+    const row = await queries.find(instanceId, id);
+    if (row === undefined) throw sessionNotFound();
+    return row;
+  };
 
 const notMade = { session: undefined, sessionId: "" };
 
 /** Whether a user checks more in the very session that they call with (J11). */
-const isOwnProof = ({ id, session: wanted }: PatchSessionRequest, { caller }: Scope): boolean =>
-  caller.kind === "user" &&
-  caller.tokenKind === sessionTokenKind &&
-  caller.authentication?.sessionId === id &&
+const isOwnProof = ({ id, session: wanted }: PatchSessionRequest, scope: Scope): boolean =>
+  isCalledWith(id, scope) &&
   wanted?.lifetime === undefined &&
   Object.keys(wanted?.metadata ?? {}).length === 0;
 

@@ -8,14 +8,18 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { checkedNameReader } from "../user/index.ts";
 import { requireNamed } from "./end-others.ts";
+import { handsOver } from "./patch-right.ts";
+import { sessionById } from "./queries.ts";
 import { session } from "./session.ts";
 
 /**
  * Whose proof requests hand to the caller (J1): a one-time password that is returned instead of sent proves the
- * user whom the caller asks it for. A session that the caller has the token of is the caller's own to end.
+ * user whom the caller asks it for, and a new token of a session what its user proved in it. A session that the caller has the
+ * token of is the caller's own to end.
  */
 export function usersOfSessions(deps: Pick<Deps, "db" | "events">): HeldBy<typeof SessionService> {
-  const { events } = deps;
+  const { db, events } = deps;
+  const byId = sessionById(db);
   const byName = checkedNameReader(deps);
 
   const idOf = ({ search }: CheckUser, instanceId: string) =>
@@ -34,11 +38,18 @@ export function usersOfSessions(deps: Pick<Deps, "db" | "events">): HeldBy<typeo
       const userId = await idOf(named, instanceId);
       return userId === undefined ? [] : [{ userId }];
     },
-    async patchSession({ id, session: wanted }, { instanceId }, tx) {
-      if (!isReturned(wanted?.challenges)) return [];
+    async patchSession({ id, session: wanted }, scope, tx) {
+      const { instanceId } = scope;
       const named = wanted?.checks?.user;
-      const userId = named && (await idOf(named, instanceId));
-      return userId === undefined ? userOf(id, instanceId, tx) : [{ userId }];
+      if (named !== undefined && isReturned(wanted?.challenges)) {
+        const userId = await idOf(named, instanceId);
+        if (userId !== undefined) return [{ userId }];
+      }
+      const [row, held] = [await byId(instanceId, id), await userOf(id, instanceId, tx)];
+      if (row === undefined || isReturned(wanted?.challenges)) return held;
+      return held.filter(({ userId }) =>
+        handsOver({ id, creatorId: row.creatorId, user: { id: userId } }, scope),
+      );
     },
     endOtherSessions: (request, scope) => [{ userId: requireNamed(request, scope) }],
     deleteSession: ({ id, sessionToken }, { instanceId }, tx) =>

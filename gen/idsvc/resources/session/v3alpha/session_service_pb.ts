@@ -583,7 +583,9 @@ export const SessionService: GenService<{
   /**
    * Changes a session: checks more, asks for more, keeps values, or sets the lifetime. The session gets a new token, and
    * the one before counts no more. Users check more in the session that they call with, and ask for what that needs; all
-   * else, and other sessions, need `session.write` in the instance.
+   * else, and other sessions, need `session.write` in the instance. Once a session has a user, whoever neither made it nor
+   * calls with it needs `user.credential.write` on them and must cover them, as the new token acts by what they have proven;
+   * for another session of one's own a step-up is needed.
    *
    * @generated from rpc idsvc.resources.session.v3alpha.SessionService.PatchSession
    */
