@@ -3,6 +3,7 @@ import { createLoginUsers } from "../../../src/login/users.ts";
 import { canLogInUntil, ownersByInstance } from "../../../src/resources/membership/owners.ts";
 import { user } from "../../../src/resources/user/index.ts";
 import { loginSettingsReader } from "../../../src/settings/login/index.ts";
+import { homeOfProject, projectGrantsIn, userGrantsIn } from "./facts.ts";
 import type { World } from "./world.ts";
 
 type Step = {
@@ -179,24 +180,16 @@ async function mayUse(
   owner: { id: string; organizationId: string },
   projectId: string,
 ): Promise<boolean> {
-  const read = async (path: string, body: object[] = []) => {
-    const { json } = await world.asOwner("POST", `${path}/_search?query.limit=1000`, body as never);
-    return (Object(json).result ?? []) as { [name: string]: { [name: string]: unknown } }[];
-  };
-  const project = await world.asOwner("GET", `/projects/${projectId}`);
-  const home = Object(Object(Object(project.json).project).details).resource_owner?.id;
-  if (home === owner.organizationId) return true;
-  const grants = await read("/project_grants");
+  if ((await homeOfProject(world, projectId)) === owner.organizationId) return true;
+  const grants = await projectGrantsIn(world);
   if (
     grants.some(
-      ({ project_grant: of = {} }) =>
-        of["project_id"] === projectId && of["granted_organization_id"] === owner.organizationId,
+      (grant) =>
+        grant.projectId === projectId && grant.grantedOrganizationId === owner.organizationId,
     )
   ) {
     return true;
   }
-  const roles = await read("/user_grants");
-  return roles.some(
-    ({ user_grant: of = {} }) => of["project_id"] === projectId && of["user_id"] === owner.id,
-  );
+  const roles = await userGrantsIn(world);
+  return roles.some((grant) => grant.projectId === projectId && grant.userId === owner.id);
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type Action, type Actions, known, optional, type Outcome, text } from "./action.ts";
+import { projectGrantsIn } from "./facts.ts";
 import { answerIn, authorizeUrl, walk } from "./flows.ts";
 import { addAll, coverOf } from "./power.ts";
 import { script } from "./service.ts";
@@ -156,13 +157,13 @@ async function consentGiven(
 }
 
 async function hasAcceptedGrant(world: World, project: string, to: string): Promise<boolean> {
-  const { json } = await world.asOwner("POST", "/project_grants/_search?query.limit=1000", []);
   const id = (kind: string, name: string) => world.book.textOf(`${kind} ${name}`);
-  return (Object(json).result ?? []).some(
-    (each: JsonObject) =>
-      each["accepted"] === true &&
-      Object(each["project_grant"]).project_id === id("project", project) &&
-      Object(each["project_grant"]).granted_organization_id === id("organization", to),
+  const grants = await projectGrantsIn(world);
+  return grants.some(
+    ({ accepted, projectId, grantedOrganizationId }) =>
+      accepted &&
+      projectId === id("project", project) &&
+      grantedOrganizationId === id("organization", to),
   );
 }
 
