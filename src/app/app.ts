@@ -16,6 +16,7 @@ import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
 import { type ServeWeb, type WebEndpoint, webServer } from "../api/web-endpoint.ts";
 import type { ShareBuckets } from "../authz/buckets.ts";
+import type { UsageCounter } from "../authz/ports.ts";
 import { showAddresses } from "../authz/shown-address.ts";
 import { sourceOf } from "../authz/source.ts";
 import { systemCallers } from "../authz/system-caller.ts";
@@ -32,7 +33,7 @@ import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
 import { createRefusals } from "../resources/event/index.ts";
 import { metricsOf } from "./service-metrics.ts";
-import { instanceReader } from "../resources/instance/index.ts";
+import { createUsage, instanceReader } from "../resources/instance/index.ts";
 import { powerReader } from "../resources/membership/index.ts";
 import { organizationReader } from "../resources/org/index.ts";
 import { sessionTokens, stepUp } from "../resources/session/index.ts";
@@ -56,7 +57,7 @@ import { budgetsOf, depsOf, partOf } from "./deps.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
 import { developmentMailOf, isForDevelopers, openNotices } from "./notices.ts";
-import { browserPorts, oidcEndpoints } from "./oidc.ts";
+import { browserPorts, oidcEndpoints, withinTokenQuota } from "./oidc.ts";
 import { alone, shareBuckets, type Siblings } from "./siblings.ts";
 import { watchDisk, watchForNewer } from "./store-watch.ts";
 import { trustedNetworks, watchForProxies } from "./unknown-proxies.ts";
@@ -134,8 +135,10 @@ export async function startApp(
         ...[jobs, sweeper, ownMetrics, ...background].map((each) => each[Symbol.asyncDispose]()),
       ]);
       // Calls that ended until now leave their records.
-      const { uses, refusals } = services;
-      await Promise.all([executing, uses, refusals].map((each) => each[Symbol.asyncDispose]()));
+      const { uses, refusals, usage } = services;
+      await Promise.all(
+        [executing, uses, refusals, usage].map((each) => each[Symbol.asyncDispose]()),
+      );
     },
   };
 }
@@ -149,7 +152,7 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   let served: string[] = [];
   const share = shareBuckets(siblings);
   const budgets = budgetsOf(config, share);
-  const { refusals, uses } = recordersOf(kernel);
+  const { refusals, uses, usage } = recordersOf(kernel);
   const validator = protovalidate();
   const deps = depsOf(kernel, {
     ...{ allow, outside, budgets, validator, uses, refusals },
@@ -181,7 +184,7 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   const ofStore = clientPorts({ ...deps, features });
   const ports = portsOf(kernel, deps, {
     ...{ organizations: organizationReader(db), validator, metrics, externalUrl },
-    share,
+    ...{ share, usage },
     accessTokens: oidcAccessTokens({ ...ofStore, db }),
     executions: executor.calls,
   });
@@ -190,7 +193,7 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   served = pathsOfUnary(endpoints);
   return {
     ...{ deps, executor, developmentMail, bindings, handlers, services, metrics, ofStore, ports },
-    ...{ stopping, endpoints, refusals, uses },
+    ...{ stopping, endpoints, refusals, uses, usage },
   };
 }
 
@@ -206,11 +209,12 @@ const streamsOf = (
 
 /** The endpoints of the provider, and the pages of the login and the account, which the first visit loads. */
 function openPages({ config, db, now }: Kernel, services: Services, serveWeb: ServeWeb) {
-  const { deps, executor, developmentMail, bindings, metrics, ofStore, ports, endpoints } =
+  const { deps, executor, developmentMail, bindings, metrics, ofStore, ports, endpoints, usage } =
     services;
   const call = createCallService(bindings, ports.validator, callDefaultsOf(config));
   const ofFunctions = { call, runFunction: executor.runFunction, users: ofStore.users };
-  const ofProvider = { ...ofStore, functions: tokenFunctions(ofFunctions) };
+  const tokens = withinTokenQuota(ofStore.tokens, usage);
+  const ofProvider = { ...ofStore, tokens, functions: tokenFunctions(ofFunctions) };
   const login = once(async () => {
     const { openLogin } = await import("./login.ts");
     const devices = deviceApproval(ofProvider);
@@ -219,7 +223,7 @@ function openPages({ config, db, now }: Kernel, services: Services, serveWeb: Se
     return openLogin(deps, { call, callForPerson, devices, functions, developmentMail });
   });
   const { errors, ...ofBrowsers } = browserPorts(login);
-  const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors);
+  const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors, usage);
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
     const { pages } = await login();
@@ -239,7 +243,7 @@ function egressOf({ config }: Kernel, resolver = systemResolver()) {
   };
 }
 
-/** What is counted in memory and written a little later: refusals, and when credentials were last used. */
+/** What is counted in memory and written a little later: refusals, when credentials were last used, and what quotas limit. */
 function recordersOf({ db, events, logger, now, newId }: Kernel) {
   return {
     refusals: createRefusals(
@@ -248,6 +252,9 @@ function recordersOf({ db, events, logger, now, newId }: Kernel) {
     ),
     uses: createCredentialUses({ db, now }, (err) =>
       logger.error({ err }, "the last use of credentials cannot be written"),
+    ),
+    usage: createUsage({ db, now }, (err) =>
+      logger.error({ err }, "what an instance used of its quotas cannot be written"),
     ),
   };
 }
@@ -277,10 +284,12 @@ function portsOf(
   parts: Pick<Ports, "organizations" | "validator" | "metrics" | "externalUrl" | "executions"> & {
     accessTokens: Ports["tokens"][number];
     share: ShareBuckets;
+    usage: UsageCounter;
   },
 ): Ports {
   const { features, memberships, noteUse, noteRefusal, budgets } = deps;
-  const { organizations, validator, metrics, externalUrl, executions, accessTokens, share } = parts;
+  const { organizations, validator, metrics, externalUrl, executions, accessTokens, share, usage } =
+    parts;
   return {
     instances: instanceReader(db),
     organizations,
@@ -304,10 +313,23 @@ function portsOf(
     budgets,
     slowDown: createSlowDown(),
     showAddress: showAddresses(config.logAddresses, masterKeys.current.key, now),
-    limitRate: config.rateLimit === 0 ? undefined : createRateLimiter(config.rateLimit, share),
+    limitRate: rateLimiterOf(config, share),
+    usage,
     externalUrl,
   };
 }
+
+const rateLimiterOf = (
+  { rateLimit, rateLimitChanges, rateLimitInstance, rateLimitInstanceChanges }: Config,
+  share: ShareBuckets,
+) =>
+  createRateLimiter(
+    {
+      ...{ caller: rateLimit, callerChanges: rateLimitChanges },
+      ...{ instance: rateLimitInstance, instanceChanges: rateLimitInstanceChanges },
+    },
+    share,
+  );
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;

@@ -1,6 +1,6 @@
-import type { UserPorts } from "../resources/user/index.ts";
+import { type UserPorts, users } from "../resources/user/index.ts";
 import type { DomainPorts } from "../resources/domain/index.ts";
-import type { InstancePorts } from "../resources/instance/index.ts";
+import { countIn, type InstancePorts } from "../resources/instance/index.ts";
 import type { ActionPorts } from "../resources/action/index.ts";
 import type { ImportPorts } from "../management/index.ts";
 import type { protovalidate } from "../api/validation.ts";
@@ -14,7 +14,11 @@ import type { Deps } from "../projection/module.ts";
 import type { createRefusals, EventPorts } from "../resources/event/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
 import type { createCredentialUses } from "../resources/object/credential-uses.ts";
-import { organizationReader, organizationTenancy } from "../resources/org/index.ts";
+import {
+  organizationReader,
+  organizations as allOrganizations,
+  organizationTenancy,
+} from "../resources/org/index.ts";
 import { sessionMakers } from "../resources/session/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
@@ -70,6 +74,10 @@ export function depsOf(
     memberships: membershipReader(db),
     newId,
     version,
+    countObjects: async (instanceId) => ({
+      users: (await countIn(db, users, instanceId)).rows,
+      organizations: (await countIn(db, allOrganizations, instanceId)).rows,
+    }),
     now,
     limits: {
       listDefault: config.listLimitDefault,

@@ -1,7 +1,10 @@
 import type { WebEndpoint } from "../api/web-endpoint.ts";
 import type { DomainError } from "../errors.ts";
 import { OAuthError, errorAnswer } from "../oidc/core/errors.ts";
-import type { Ports } from "../oidc/core/ports.ts";
+import type { UsageCounter } from "../authz/ports.ts";
+import type { OidcAnswer, OidcRequest } from "../oidc/core/http.ts";
+import { introspectionPath, tokenPath, userinfoPath } from "../oidc/core/paths.ts";
+import type { At, Ports, Tokens } from "../oidc/core/ports.ts";
 import type { LoginErrors } from "../login/index.ts";
 import { deferred } from "./deferred.ts";
 import type { Provider } from "../oidc/core/provider.ts";
@@ -11,6 +14,8 @@ const blockedForSeconds = "3600";
 type Handling = Pick<WebEndpoint, "handle" | "errorPage">;
 type Endpoint = Provider["endpoints"][number];
 
+const countedPaths: ReadonlySet<string> = new Set([tokenPath, introspectionPath, userinfoPath]);
+
 /**
  * The endpoints of the provider on the one port: those that clients call directly, and the browsers' pages. Clients are
  * told of errors in the words of OAuth, people by pages.
@@ -18,6 +23,7 @@ type Endpoint = Provider["endpoints"][number];
 export function oidcEndpoints(
   provider: Provider,
   errors: LoginErrors,
+  usage: UsageCounter,
 ): { direct: WebEndpoint[]; pages: WebEndpoint[] } {
   const mountedFor = (caller: "client" | "browser", mount: (endpoint: Endpoint) => Handling) =>
     provider.endpoints
@@ -29,9 +35,22 @@ export function oidcEndpoints(
 
   const forClients = (endpoint: Endpoint): Handling => ({
     handle: (request, at) =>
-      at.isBlocked ? errorAnswer(blocked()) : provider.handle(endpoint, request, at),
+      at.isBlocked ? errorAnswer(blocked()) : handleWithinQuota(endpoint, request, at),
     errorPage: async (error) => errorAnswer(fromDomain(error)),
   });
+
+  /** Who proves themselves at an endpoint uses up a request of the instance; refusals use up nothing. */
+  async function handleWithinQuota(
+    endpoint: Endpoint,
+    request: OidcRequest,
+    at: At,
+  ): Promise<OidcAnswer> {
+    if (!countedPaths.has(endpoint.path)) return provider.handle(endpoint, request, at);
+    await usage.require("requests", at.instanceId);
+    const answer = await provider.handle(endpoint, request, at);
+    if (answer.status === 200) await usage.count("requests", at.instanceId);
+    return answer;
+  }
 
   const forBrowsers = (endpoint: Endpoint): Handling => ({
     handle: (request, at) =>
@@ -44,6 +63,18 @@ export function oidcEndpoints(
     pages: mountedFor("browser", forBrowsers),
   };
 }
+
+/** Issues access tokens as long as the instance may have more of them today. */
+export const withinTokenQuota = (tokens: Tokens, usage: UsageCounter): Tokens => ({
+  ...tokens,
+  async issue(at, wanted) {
+    if (wanted.accessToken === undefined) return tokens.issue(at, wanted);
+    await usage.require("tokens", at.instanceId);
+    const issued = await tokens.issue(at, wanted);
+    if (issued.outcome === "issued") await usage.count("tokens", at.instanceId);
+    return issued;
+  },
+});
 
 /** A refusal of the service in the words of OAuth: whose fault it is, and whether to try again. */
 function fromDomain({ kind, message, httpStatus, retryAfterSeconds }: DomainError): OAuthError {

@@ -187,6 +187,27 @@ export const options = {
     unit: "calls a second",
     why: "Calls each caller may make on each instance; 0 sets no limit.",
   },
+  rateLimitChanges: {
+    env: "IDSVC_RATE_LIMIT_CHANGES",
+    type: type.int(0, 1_000_000),
+    default: "0",
+    unit: "calls a second",
+    why: "Of these, calls that do more than read; 0 sets no limit of their own.",
+  },
+  rateLimitInstance: {
+    env: "IDSVC_RATE_LIMIT_INSTANCE",
+    type: type.int(0, 1_000_000),
+    default: "0",
+    unit: "calls a second",
+    why: "Calls all callers of an instance together may make; system callers do not count. 0 sets no limit.",
+  },
+  rateLimitInstanceChanges: {
+    env: "IDSVC_RATE_LIMIT_INSTANCE_CHANGES",
+    type: type.int(0, 1_000_000),
+    default: "0",
+    unit: "calls a second",
+    why: "Of these, calls that do more than read; 0 sets no limit of their own.",
+  },
   budgetGuesses: {
     env: "IDSVC_BUDGET_GUESSES",
     type: type.int(0, 1_000_000),

@@ -12,6 +12,18 @@ export interface InstanceReader {
   byId(id: string): Awaitable<{ id: string } | undefined>;
 }
 
+/** What instances use in a day, where quotas limit it. */
+export interface UsageCounter {
+  /**
+   * Whether there is room for one more.
+   *
+   * @throws RESOURCE_EXHAUSTED DAILY_QUOTA_EXHAUSTED
+   */
+  require(what: "requests" | "tokens", instanceId: string): Awaitable<void>;
+  /** Counts one, where the instance has a quota of it. */
+  count(what: "requests" | "tokens", instanceId: string): Awaitable<void>;
+}
+
 export interface OrganizationReader {
   byId(instanceId: string, id: string): Awaitable<{ id: string; state: string } | undefined>;
   byDomain(instanceId: string, domain: string): Awaitable<{ id: string } | undefined>;

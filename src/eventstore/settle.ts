@@ -55,6 +55,15 @@ export function createRules(known: readonly string[]) {
       for (const [key, { events }] of recordings) handled.set(key, events.length);
       for (const [reaction, happened] of due) await reaction.react(tx, happened);
     }
+    await judge(tx, at, recordings);
+  }
+
+  /** Judges what a unit has recorded so far by the invariants. */
+  async function judge(
+    tx: Transaction,
+    at: WriteContext,
+    recordings: ReadonlyMap<string, Recording>,
+  ): Promise<void> {
     for (const [invariant, happened] of rulesFor(invariants, recordings, noneHandled) ?? []) {
       await invariant.hold(tx, at, happened);
     }
@@ -69,6 +78,8 @@ export function createRules(known: readonly string[]) {
       const before = withoutExpectation(at);
       for (const { ahead } of reactions.get(type) ?? []) await ahead?.(before, aggregateId);
     },
+
+    judge,
 
     /**
      * Runs the reactions to what a unit records, until nothing more happens, and then judges it by the invariants. No

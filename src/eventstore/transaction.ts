@@ -78,7 +78,7 @@ export interface Transaction {
    * goes on without it. Uniqueness is judged at once, against the store and against what the unit took before.
    *
    * @param judge sees what the part claims, and may throw to refuse it
-   * @param isHasty the store is not asked about claims: `requireClaims` or the commit judges those of all parts, as a whole
+   * @param isHasty neither the store is asked about claims, nor the invariants: `requireClaims` or the commit judges all parts as a whole
    * @throws what the part throws, and the refusal of a claim that is taken
    */
   attempt<T>(
@@ -136,7 +136,7 @@ export type Parts = {
   now: () => Date;
   load: EventStore["load"];
   loadAll: EventStore["loadAll"];
-  rules: Pick<Rules, "settle">;
+  rules: Pick<Rules, "settle" | "judge">;
   onAppended?: (types: string[]) => void;
 };
 

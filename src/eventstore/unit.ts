@@ -106,7 +106,12 @@ export class Unit implements Transaction {
     const [expected, written] = [this.#expect.length, this.#changes.length];
     try {
       this.#refusable ??= createAttempts(this.#parts, this.at.instanceId);
-      return await this.#refusable.make(part, judge, isHasty);
+      const whole = async (): Promise<T> => {
+        const made = await part();
+        await this.#parts.rules.judge(this, this.at, this.#recordings);
+        return made;
+      };
+      return await this.#refusable.make(isHasty === true ? part : whole, judge, isHasty);
     } catch (error) {
       this.#expect.length = expected;
       this.#changes.length = written;

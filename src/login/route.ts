@@ -95,6 +95,7 @@ const fieldNames: readonly [ending: RegExp, name: string][] = [
  */
 export function toProblems(error: unknown): readonly Problem[] {
   if (!(error instanceof DomainError)) throw error;
+  if (error.reason === "QUOTA_EXHAUSTED") return [{ code: "QUOTA_EXHAUSTED" }];
   if (error.kind === "resourceExhausted") return [{ code: "RATE_LIMITED" }];
   if (error.kind !== "invalidArgument" && error.kind !== "alreadyExists") throw error;
   if (error.violations.length === 0) return [toProblem(error.reason, "", error.metadata)];

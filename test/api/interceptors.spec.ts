@@ -91,6 +91,7 @@ const ports: Ports = {
   validator: protovalidate(),
   noteRefusal: ({ reason }) => void refused.push(reason),
   budgets: { spend: (budget) => void spent.push(budget) },
+  usage: { require: () => undefined, count: () => undefined },
   slowDown: async () => assert.fail("no budget is spent"),
   showAddress: () => undefined,
   logger: silentLogger(),
@@ -222,7 +223,7 @@ describe("the steps around a call", () => {
   it("leave out what a method has no need of", () => {
     const rule = { ...methodRule(getTarget, limits), access: "public" as const, feature: "" };
     const bare = { ...binding, authorize: {} };
-    const { executions: _, limitRate: __, ...without } = ports;
+    const { executions: _, ...without } = ports;
     assert.equal(interceptorsFor(without, bare, rule).length, order.length - 11);
     assert.equal(
       interceptorsFor(

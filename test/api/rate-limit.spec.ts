@@ -1,7 +1,9 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { createRateLimiter } from "../../src/api/interceptors/rate-limit.ts";
+import { createRateLimiter, reading } from "../../src/api/interceptors/rate-limit.ts";
+import { restBindings } from "../../src/api/transcode/body.ts";
+import { services } from "./samples.ts";
 import { addCaller, startTestApp, type TestApp } from "../support/app.ts";
 
 describe("IDSVC_RATE_LIMIT", () => {
@@ -33,12 +35,47 @@ describe("IDSVC_RATE_LIMIT", () => {
   });
 });
 
+const unlimited = { caller: 0, callerChanges: 0, instance: 0, instanceChanges: 0 };
+const by = (userId: string, instanceId = "1") => ({
+  instanceId,
+  caller: { kind: "user" as const, userId, organizationId: "1", tokenKind: "pat" },
+});
+const system = { instanceId: "1", caller: { kind: "system" as const, name: "operator" } };
+const rateLimited = { reason: "RATE_LIMITED" };
+
 describe("the rate limiter", () => {
   it("gives back what time earns", async () => {
-    const limit = createRateLimiter(20);
-    for (let call = 0; call < 20; call++) limit("somebody");
-    assert.throws(() => limit("somebody"), { reason: "RATE_LIMITED" });
+    const limit = createRateLimiter({ ...unlimited, caller: 20 });
+    for (let call = 0; call < 20; call++) limit(by("somebody"), false);
+    assert.throws(() => limit(by("somebody"), false), rateLimited);
     await new Promise((go) => setTimeout(go, 120));
-    limit("somebody");
+    limit(by("somebody"), false);
+  });
+
+  it("has a limit of its own for changes", () => {
+    const limit = createRateLimiter({ ...unlimited, caller: 20, callerChanges: 2 });
+    for (let call = 0; call < 2; call++) limit(by("somebody"), true);
+    assert.throws(() => limit(by("somebody"), true), rateLimited);
+    limit(by("somebody"), false);
+    limit(by("another"), true);
+  });
+
+  it("bounds all callers of an instance together, but for system callers", () => {
+    const limit = createRateLimiter({ ...unlimited, instance: 4, instanceChanges: 1 });
+    limit(by("one"), true);
+    assert.throws(() => limit(by("two"), true), rateLimited);
+    for (const who of ["two", "three"]) limit(by(who), false);
+    assert.throws(() => limit(by("four"), false), rateLimited);
+    limit(by("one", "2"), true);
+    limit(system, true);
+  });
+
+  it("takes whatever is reached by GET for a call that reads", () => {
+    const read = services
+      .flatMap(({ methods }) => methods)
+      .filter((method) => restBindings(method).some(({ httpMethod }) => httpMethod === "GET"));
+    assert.ok(read.length > 30);
+    const others = read.filter(({ name }) => !reading.test(name)).map(({ name }) => name);
+    assert.deepEqual(others, []);
   });
 });

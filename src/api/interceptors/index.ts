@@ -10,6 +10,7 @@ import type {
   RegistrationReader,
   StepUp,
   TokenVerifier,
+  UsageCounter,
 } from "../../authz/ports.ts";
 import type { ShowAddress } from "../../authz/shown-address.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
@@ -58,8 +59,9 @@ export type Ports = {
   slowDown: SlowDown;
   /** What the log shows of the address of a client. */
   showAddress: ShowAddress;
-  /** Absent where calls are not limited. */
-  limitRate?: RateLimiter | undefined;
+  limitRate: RateLimiter;
+  /** What the instance may use in a day. */
+  usage: UsageCounter;
   /** The external URL of the configuration: scheme and port of every issuer. */
   externalUrl: URL;
 };

@@ -30,10 +30,17 @@ export const instanceEvents = defineEvents("instance", {
 
 export type InstanceEvent = EventOf<typeof instanceEvents>;
 
+/** How much an instance may use; what is absent is not limited. */
+export type Quotas = Partial<
+  Record<"users" | "organizations" | "requestsPerDay" | "tokensPerDay", number>
+>;
+
 export type Limits = {
   block: boolean;
   /** Milliseconds; null for ever. */
   auditLogRetentionMs: number | null;
+  /** Null where nothing is limited. */
+  quotas: Quotas | null;
 };
 
 /**

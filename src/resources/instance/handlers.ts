@@ -4,6 +4,7 @@ import {
   InstanceState,
   type SetInstanceLimits,
   type SetLimits,
+  type UsageSchema,
 } from "#gen/idsvc/resources/instance/v3alpha/instance_pb.ts";
 import type { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
@@ -16,6 +17,8 @@ import { toDuration, toMs } from "../object/duration.ts";
 import { listing } from "../object/queries.ts";
 import { removeContentsLater } from "./contents.ts";
 import { instance, limits, patchInstance, removeInstance, setLimits } from "./instance.ts";
+import { fromQuotas, toQuotas, toUsage } from "./quota/convert.ts";
+import { type InstanceUsage, usageReader } from "./quota/usage.ts";
 import { instanceQueries, type WholeInstance } from "./queries.ts";
 
 const systemLog = "system";
@@ -25,6 +28,8 @@ const systemOwner = { type: "system", id: "" } as const;
 export type InstancePorts = {
   /** Of the running service. */
   version: string;
+  /** How many objects an instance has that quotas limit. */
+  countObjects: (instanceId: string) => Promise<Pick<InstanceUsage, "users" | "organizations">>;
 };
 
 export function instanceHandlers(
@@ -32,6 +37,7 @@ export function instanceHandlers(
 ): Omit<Handlers<typeof InstanceService>, "createInstance"> {
   const { events, secrets, newId, version } = deps;
   const queries = instanceQueries(deps);
+  const usage = usageReader(deps);
 
   return {
     async patchInstance({ id, instance: patch }, scope) {
@@ -54,7 +60,10 @@ export function instanceHandlers(
       return { details: toDetails(written()) };
     },
 
-    getInstance: async ({ id }) => ({ instance: toGetInstance(await queries.get(id), version) }),
+    async getInstance({ id }) {
+      const found = await queries.get(id);
+      return { instance: toGetInstance(found, version, toUsage(await usage(id))) };
+    },
 
     searchInstances: listing(queries.search, (found) => toGetInstance(found, version)),
 
@@ -97,11 +106,12 @@ export function instanceHandlers(
   async function limit(tx: Transaction, id: string, wanted: SetLimits | SetInstanceLimits) {
     await queries.get(id);
     const loaded = await tx.load(limits, id);
-    const { block, auditLogRetention, resetAuditLogRetention = false } = wanted;
+    const { block, auditLogRetention, resetAuditLogRetention = false, quotas } = wanted;
     const changes = setLimits(loaded.state, {
       ...(block === undefined ? {} : { block }),
       ...(auditLogRetention === undefined ? {} : { auditLogRetentionMs: toMs(auditLogRetention) }),
       ...(resetAuditLogRetention ? { auditLogRetentionMs: null } : {}),
+      ...(quotas === undefined ? {} : { quotas: fromQuotas(quotas) }),
     });
     tx.record(limits, loaded, changes, systemOwner);
     // Setting what was never otherwise succeeds, and there is no event to tell of.
@@ -114,8 +124,10 @@ export function instanceHandlers(
 function toGetInstance(
   { row, domains, limits: limited }: WholeInstance,
   version: string,
+  usage?: MessageInitShape<typeof UsageSchema>,
 ): MessageInitShape<typeof GetInstanceSchema> {
   const retention = limited?.auditLogRetentionMs;
+  const quotas = limited?.quotas ?? undefined;
   const block = limited?.block ?? false;
   return {
     details: toDetails({ ...row, owner: systemOwner }),
@@ -129,8 +141,10 @@ function toGetInstance(
         ...(retention === undefined || retention === null
           ? {}
           : { auditLogRetention: toDuration(Number(retention)) }),
+        ...(quotas && { quotas: toQuotas(quotas) }),
       },
       version,
+      ...(usage && { usage }),
     },
   };
 }

@@ -3,6 +3,8 @@ import { type Handlers, service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import type { Deps, Module } from "../../projection/module.ts";
 import { instanceDomainClaim, instanceEvents, limitsEvents } from "./events.ts";
+import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
+import { usages } from "./quota/usage.ts";
 import { instanceHandlers, type InstancePorts } from "./handlers.ts";
 import { instanceProjection, limitsProjection } from "./projection.ts";
 
@@ -17,6 +19,9 @@ export {
   setDefaultOrganization,
   organizationIsDefault,
 } from "./instance.ts";
+export { countIn } from "./quota/quotas.ts";
+export { withinQuota } from "./quota/room.ts";
+export { createUsage } from "./quota/usage.ts";
 export { forgetInstance, instanceDomains, instances } from "./projection.ts";
 export {
   hasInstance,
@@ -36,6 +41,8 @@ export const instanceModule = (
 ): Module<Deps & InstancePorts> => ({
   events: [instanceEvents, limitsEvents],
   projections: [instanceProjection, limitsProjection],
+  state: [usages],
+  sweeps: (deps) => [sweepExpiredRows(deps, usages)],
   claimErrors: {
     [instanceDomainClaim]: () =>
       alreadyExists("INSTANCE_DOMAIN_TAKEN", "the domain leads to another instance"),

@@ -90,7 +90,7 @@ export function removeInstance(state: Instance | undefined): InstanceEvent[] {
   return [instanceEvents.removed({ name, domains })];
 }
 
-const unlimited: Limits = { block: false, auditLogRetentionMs: null };
+const unlimited: Limits = { block: false, auditLogRetentionMs: null, quotas: null };
 
 /** The limits of one instance, by its id, in the log of the system. */
 export const limits = aggregate(limitsEvents, unlimited, (state, { payload }: LimitsEvent) => ({

@@ -7,11 +7,12 @@ import {
   bool,
   instant,
   int64,
+  optionalJson,
   optionalText,
   table,
   text,
 } from "../../storage/table.ts";
-import { instanceEvents, limitsEvents } from "./events.ts";
+import { instanceEvents, limitsEvents, type Quotas } from "./events.ts";
 
 export const instances = table(
   "instances",
@@ -47,6 +48,7 @@ export const instanceLimits = table(
     block: bool(),
     /** Milliseconds as a number in text. */
     auditLogRetentionMs: optionalText(),
+    quotas: optionalJson<Quotas>(),
   },
   { key: ["instanceId", "id"] },
 );
@@ -104,16 +106,18 @@ export const limitsProjection = projection(
   [instanceLimits],
   on(limitsEvents, {
     "limits.set": ({ instanceId, aggregateId: id, payload }) => {
-      const { block, auditLogRetentionMs: retention } = payload;
+      const { block, auditLogRetentionMs: retention, quotas } = payload;
       const given = {
         ...(block === undefined ? {} : { block }),
         ...(retention === undefined
           ? {}
           : { auditLogRetentionMs: retention === null ? null : String(retention) }),
+        ...(quotas === undefined ? {} : { quotas }),
       };
       const kept = [
         ...(block === undefined ? (["block"] as const) : []),
         ...(retention === undefined ? (["auditLogRetentionMs"] as const) : []),
+        ...(quotas === undefined ? (["quotas"] as const) : []),
       ];
       return [putRow(instanceLimits, { instanceId, id, block: false, ...given }, kept)];
     },

@@ -1,5 +1,6 @@
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { service } from "../../authz/service.ts";
+import { withinQuota } from "../instance/index.ts";
 import { resourceModule } from "../object/module.ts";
 import { organizationAuthorize, organizationHandlers } from "./handlers.ts";
 import { domainTaken } from "./org.ts";
@@ -40,6 +41,12 @@ export { organizationTenancy, requireOrganization } from "./tenancy.ts";
 /** Organizations: the tenants of an instance. */
 export const organizationModule = resourceModule([organizationResource], {
   claimErrors: { [organizationDomainClaim]: domainTaken },
+  invariants: ({ db }) => [
+    withinQuota(db, {
+      ...{ quota: "organizations", table: organizationResource.table },
+      made: ["org.added"],
+    }),
+  ],
   services: (deps) => [
     service(OrganizationService, organizationHandlers(deps), organizationAuthorize(deps)),
   ],

@@ -2,6 +2,7 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { service } from "../../authz/service.ts";
 import { alreadyExists } from "../../errors.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
+import { withinQuota } from "../instance/index.ts";
 import type { Module } from "../../projection/module.ts";
 import type { UserDeps } from "./ports.ts";
 import { credentialUses } from "../object/credential-uses.ts";
@@ -32,7 +33,7 @@ import { machineHandlers } from "./machine/handlers.ts";
 import { noticeEvents } from "./notice-events.ts";
 import { otpHandlers } from "./otp/handlers.ts";
 import { passwordHandlers } from "./password/handlers.ts";
-import { userProjection } from "./projection.ts";
+import { userProjection, users } from "./projection.ts";
 import { recoveryHandlers } from "./recovery/handlers.ts";
 import { removeContentsOfUsers } from "./remove-user.ts";
 import { userStepUp } from "./step-up.ts";
@@ -177,6 +178,12 @@ export const userModule: Module<UserDeps> = {
   ],
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
   reactions: (parts) => [domainsAreClaimed(parts), accountNews(parts)],
+  invariants: ({ db }) => [
+    withinQuota(db, {
+      ...{ quota: "users", table: users },
+      made: ["user.human.added", "user.machine.added", "user.added"],
+    }),
+  ],
   contents: removeContentsOfUsers,
   sweeps: (deps) =>
     [oneTimeCodes, knownBrowsers, webAuthNChallenges, credentialUses, messageBudgets].map((rows) =>

@@ -73,6 +73,7 @@ describe("creating an instance", () => {
       default_organization_id: made.organization_id,
       limits: { block: false },
       version: instance.version,
+      usage: { users: "2", organizations: "1", requests_today: "0", tokens_today: "0" },
     });
     assert.match(instance.version, /^\d+\.\d+\.\d+/);
   });

@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/instance/v3alpha/instance.proto.
  */
 export const file_idsvc_resources_instance_v3alpha_instance: GenFile = /*@__PURE__*/
-  fileDesc("Ci9pZHN2Yy9yZXNvdXJjZXMvaW5zdGFuY2UvdjNhbHBoYS9pbnN0YW5jZS5wcm90bxIgaWRzdmMucmVzb3VyY2VzLmluc3RhbmNlLnYzYWxwaGEi+gIKCEluc3RhbmNlEhoKBG5hbWUYASABKAlCDLpICcgBAXIEyNQYARImCgZkb21haW4YAiABKAlCFrpIE8gBAXIOEAEY/QEyBVteLl0kaAESMAoQZGVmYXVsdF9sYW5ndWFnZRgDIAEoCUIRukgOcgwyCl5bYS16XXsyfSRIAYgBARJRCgxvcmdhbml6YXRpb24YBCABKAsyMy5pZHN2Yy5yZXNvdXJjZXMuaW5zdGFuY2UudjNhbHBoYS5GaXJzdE9yZ2FuaXphdGlvbkIGukgDyAEBEj0KBWh1bWFuGAUgASgLMiwuaWRzdmMucmVzb3VyY2VzLmluc3RhbmNlLnYzYWxwaGEuRmlyc3RIdW1hbkgAEkEKB21hY2hpbmUYBiABKAsyLi5pZHN2Yy5yZXNvdXJjZXMuaW5zdGFuY2UudjNhbHBoYS5GaXJzdE1hY2hpbmVIAEIOCgVvd25lchIFukgCCAFCEwoRX2RlZmF1bHRfbGFuZ3VhZ2UiLwoRRmlyc3RPcmdhbml6YXRpb24SGgoEbmFtZRgBIAEoCUIMukgJyAEBcgTI1BgBIsMBCgpGaXJzdEh1bWFuEh4KCHVzZXJuYW1lGAEgASgJQgy6SAnIAQFyBMjUGAESHgoFZW1haWwYAiABKAlCD7pIDMgBAXIH2NQYARjIARIgCgpnaXZlbl9uYW1lGAMgASgJQgy6SAnIAQFyBMjUGAESIQoLZmFtaWx5X25hbWUYBCABKAlCDLpICcgBAXIEyNQYARIjCghwYXNzd29yZBgFIAEoCUIMgAEBukgGcgTA1BgBSACIAQFCCwoJX3Bhc3N3b3JkIkoKDEZpcnN0TWFjaGluZRIeCgh1c2VybmFtZRgBIAEoCUIMukgJyAEBcgTI1BgBEhoKBG5hbWUYAiABKAlCDLpICcgBAXIEyNQYASI2Cg1QYXRjaEluc3RhbmNlEhwKBG5hbWUYASABKAlCCbpIBnIEyNQYAUgAiAEBQgcKBV9uYW1lIskBCgtHZXRJbnN0YW5jZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSPgoFc3RhdGUYAiABKA4yLy5pZHN2Yy5yZXNvdXJjZXMuaW5zdGFuY2UudjNhbHBoYS5JbnN0YW5jZVN0YXRlEkAKCGluc3RhbmNlGAMgASgLMi4uaWRzdmMucmVzb3VyY2VzLmluc3RhbmNlLnYzYWxwaGEuSW5zdGFuY2VWaWV3IpkBCgxJbnN0YW5jZVZpZXcSDAoEbmFtZRgBIAEoCRIPCgdkb21haW5zGAIgAygJEh8KF2RlZmF1bHRfb3JnYW5pemF0aW9uX2lkGAMgASgJEjgKBmxpbWl0cxgEIAEoCzIoLmlkc3ZjLnJlc291cmNlcy5pbnN0YW5jZS52M2FscGhhLkxpbWl0cxIPCgd2ZXJzaW9uGAUgASgJIk8KBkxpbWl0cxINCgVibG9jaxgBIAEoCBI2ChNhdWRpdF9sb2dfcmV0ZW50aW9uGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uIosECglTZXRMaW1pdHMSEgoFYmxvY2sYASABKAhIAIgBARJAChNhdWRpdF9sb2dfcmV0ZW50aW9uGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIvChlyZXNldF9hdWRpdF9sb2dfcmV0ZW50aW9uGAMgASgIQge6SARqAggBSAGIAQE6zgK6SMoCGrQBCgtsaW1pdHMuc29tZRJMc2V0IGF0IGxlYXN0IG9uZSBvZiBibG9jaywgYXVkaXRfbG9nX3JldGVudGlvbiBhbmQgcmVzZXRfYXVkaXRfbG9nX3JldGVudGlvbhpXaGFzKHRoaXMuYmxvY2spIHx8IGhhcyh0aGlzLmF1ZGl0X2xvZ19yZXRlbnRpb24pIHx8IGhhcyh0aGlzLnJlc2V0X2F1ZGl0X2xvZ19yZXRlbnRpb24pGpABChBsaW1pdHMucmV0ZW50aW9uEjRhdWRpdF9sb2dfcmV0ZW50aW9uIGFuZCBpdHMgcmVzZXQgZXhjbHVkZSBlYWNoIG90aGVyGkYhaGFzKHRoaXMuYXVkaXRfbG9nX3JldGVudGlvbikgfHwgIWhhcyh0aGlzLnJlc2V0X2F1ZGl0X2xvZ19yZXRlbnRpb24pQggKBl9ibG9ja0IcChpfcmVzZXRfYXVkaXRfbG9nX3JldGVudGlvbiKtBAoRU2V0SW5zdGFuY2VMaW1pdHMSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARISCgVibG9jaxgCIAEoCEgAiAEBEkAKE2F1ZGl0X2xvZ19yZXRlbnRpb24YAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEi8KGXJlc2V0X2F1ZGl0X2xvZ19yZXRlbnRpb24YBCABKAhCB7pIBGoCCAFIAYgBATrOArpIygIatAEKC2xpbWl0cy5zb21lEkxzZXQgYXQgbGVhc3Qgb25lIG9mIGJsb2NrLCBhdWRpdF9sb2dfcmV0ZW50aW9uIGFuZCByZXNldF9hdWRpdF9sb2dfcmV0ZW50aW9uGldoYXModGhpcy5ibG9jaykgfHwgaGFzKHRoaXMuYXVkaXRfbG9nX3JldGVudGlvbikgfHwgaGFzKHRoaXMucmVzZXRfYXVkaXRfbG9nX3JldGVudGlvbikakAEKEGxpbWl0cy5yZXRlbnRpb24SNGF1ZGl0X2xvZ19yZXRlbnRpb24gYW5kIGl0cyByZXNldCBleGNsdWRlIGVhY2ggb3RoZXIaRiFoYXModGhpcy5hdWRpdF9sb2dfcmV0ZW50aW9uKSB8fCAhaGFzKHRoaXMucmVzZXRfYXVkaXRfbG9nX3JldGVudGlvbilCCAoGX2Jsb2NrQhwKGl9yZXNldF9hdWRpdF9sb2dfcmV0ZW50aW9uKoQBCg1JbnN0YW5jZVN0YXRlEh4KGklOU1RBTkNFX1NUQVRFX1VOU1BFQ0lGSUVEEAASGwoXSU5TVEFOQ0VfU1RBVEVfQ1JFQVRJTkcQARIaChZJTlNUQU5DRV9TVEFURV9SVU5OSU5HEAISGgoWSU5TVEFOQ0VfU1RBVEVfU1RPUFBFRBADYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("Ci9pZHN2Yy9yZXNvdXJjZXMvaW5zdGFuY2UvdjNhbHBoYS9pbnN0YW5jZS5wcm90bxIgaWRzdmMucmVzb3VyY2VzLmluc3RhbmNlLnYzYWxwaGEi+gIKCEluc3RhbmNlEhoKBG5hbWUYASABKAlCDLpICcgBAXIEyNQYARImCgZkb21haW4YAiABKAlCFrpIE8gBAXIOEAEY/QEyBVteLl0kaAESMAoQZGVmYXVsdF9sYW5ndWFnZRgDIAEoCUIRukgOcgwyCl5bYS16XXsyfSRIAYgBARJRCgxvcmdhbml6YXRpb24YBCABKAsyMy5pZHN2Yy5yZXNvdXJjZXMuaW5zdGFuY2UudjNhbHBoYS5GaXJzdE9yZ2FuaXphdGlvbkIGukgDyAEBEj0KBWh1bWFuGAUgASgLMiwuaWRzdmMucmVzb3VyY2VzLmluc3RhbmNlLnYzYWxwaGEuRmlyc3RIdW1hbkgAEkEKB21hY2hpbmUYBiABKAsyLi5pZHN2Yy5yZXNvdXJjZXMuaW5zdGFuY2UudjNhbHBoYS5GaXJzdE1hY2hpbmVIAEIOCgVvd25lchIFukgCCAFCEwoRX2RlZmF1bHRfbGFuZ3VhZ2UiLwoRRmlyc3RPcmdhbml6YXRpb24SGgoEbmFtZRgBIAEoCUIMukgJyAEBcgTI1BgBIsMBCgpGaXJzdEh1bWFuEh4KCHVzZXJuYW1lGAEgASgJQgy6SAnIAQFyBMjUGAESHgoFZW1haWwYAiABKAlCD7pIDMgBAXIH2NQYARjIARIgCgpnaXZlbl9uYW1lGAMgASgJQgy6SAnIAQFyBMjUGAESIQoLZmFtaWx5X25hbWUYBCABKAlCDLpICcgBAXIEyNQYARIjCghwYXNzd29yZBgFIAEoCUIMgAEBukgGcgTA1BgBSACIAQFCCwoJX3Bhc3N3b3JkIkoKDEZpcnN0TWFjaGluZRIeCgh1c2VybmFtZRgBIAEoCUIMukgJyAEBcgTI1BgBEhoKBG5hbWUYAiABKAlCDLpICcgBAXIEyNQYASI2Cg1QYXRjaEluc3RhbmNlEhwKBG5hbWUYASABKAlCCbpIBnIEyNQYAUgAiAEBQgcKBV9uYW1lIskBCgtHZXRJbnN0YW5jZRI4CgdkZXRhaWxzGAEgASgLMicuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkRldGFpbHMSPgoFc3RhdGUYAiABKA4yLy5pZHN2Yy5yZXNvdXJjZXMuaW5zdGFuY2UudjNhbHBoYS5JbnN0YW5jZVN0YXRlEkAKCGluc3RhbmNlGAMgASgLMi4uaWRzdmMucmVzb3VyY2VzLmluc3RhbmNlLnYzYWxwaGEuSW5zdGFuY2VWaWV3ItEBCgxJbnN0YW5jZVZpZXcSDAoEbmFtZRgBIAEoCRIPCgdkb21haW5zGAIgAygJEh8KF2RlZmF1bHRfb3JnYW5pemF0aW9uX2lkGAMgASgJEjgKBmxpbWl0cxgEIAEoCzIoLmlkc3ZjLnJlc291cmNlcy5pbnN0YW5jZS52M2FscGhhLkxpbWl0cxIPCgd2ZXJzaW9uGAUgASgJEjYKBXVzYWdlGAYgASgLMicuaWRzdmMucmVzb3VyY2VzLmluc3RhbmNlLnYzYWxwaGEuVXNhZ2UiiQEKBkxpbWl0cxINCgVibG9jaxgBIAEoCBI2ChNhdWRpdF9sb2dfcmV0ZW50aW9uGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEjgKBnF1b3RhcxgDIAEoCzIoLmlkc3ZjLnJlc291cmNlcy5pbnN0YW5jZS52M2FscGhhLlF1b3RhcyLwAQoGUXVvdGFzEiAKBXVzZXJzGAEgASgEQgy6SAkyBxiAoJSljR1IAIgBARIoCg1vcmdhbml6YXRpb25zGAIgASgEQgy6SAkyBxiAoJSljR1IAYgBARIrChByZXF1ZXN0c19wZXJfZGF5GAMgASgEQgy6SAkyBxiAoJSljR1IAogBARIpCg50b2tlbnNfcGVyX2RheRgEIAEoBEIMukgJMgcYgKCUpY0dSAOIAQFCCAoGX3VzZXJzQhAKDl9vcmdhbml6YXRpb25zQhMKEV9yZXF1ZXN0c19wZXJfZGF5QhEKD190b2tlbnNfcGVyX2RheSJbCgVVc2FnZRINCgV1c2VycxgBIAEoBBIVCg1vcmdhbml6YXRpb25zGAIgASgEEhYKDnJlcXVlc3RzX3RvZGF5GAMgASgEEhQKDHRva2Vuc190b2RheRgEIAEoBCLhBAoJU2V0TGltaXRzEhIKBWJsb2NrGAEgASgISACIAQESQAoTYXVkaXRfbG9nX3JldGVudGlvbhgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIIukgFqgECKgASLwoZcmVzZXRfYXVkaXRfbG9nX3JldGVudGlvbhgDIAEoCEIHukgEagIIAUgBiAEBEjgKBnF1b3RhcxgEIAEoCzIoLmlkc3ZjLnJlc291cmNlcy5pbnN0YW5jZS52M2FscGhhLlF1b3RhczrqArpI5gIa0AEKC2xpbWl0cy5zb21lElRzZXQgYXQgbGVhc3Qgb25lIG9mIGJsb2NrLCBhdWRpdF9sb2dfcmV0ZW50aW9uLCByZXNldF9hdWRpdF9sb2dfcmV0ZW50aW9uIGFuZCBxdW90YXMaa2hhcyh0aGlzLmJsb2NrKSB8fCBoYXModGhpcy5hdWRpdF9sb2dfcmV0ZW50aW9uKSB8fCBoYXModGhpcy5yZXNldF9hdWRpdF9sb2dfcmV0ZW50aW9uKSB8fCBoYXModGhpcy5xdW90YXMpGpABChBsaW1pdHMucmV0ZW50aW9uEjRhdWRpdF9sb2dfcmV0ZW50aW9uIGFuZCBpdHMgcmVzZXQgZXhjbHVkZSBlYWNoIG90aGVyGkYhaGFzKHRoaXMuYXVkaXRfbG9nX3JldGVudGlvbikgfHwgIWhhcyh0aGlzLnJlc2V0X2F1ZGl0X2xvZ19yZXRlbnRpb24pQggKBl9ibG9ja0IcChpfcmVzZXRfYXVkaXRfbG9nX3JldGVudGlvbiKDBQoRU2V0SW5zdGFuY2VMaW1pdHMSGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARISCgVibG9jaxgCIAEoCEgAiAEBEkAKE2F1ZGl0X2xvZ19yZXRlbnRpb24YAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEi8KGXJlc2V0X2F1ZGl0X2xvZ19yZXRlbnRpb24YBCABKAhCB7pIBGoCCAFIAYgBARI4CgZxdW90YXMYBSABKAsyKC5pZHN2Yy5yZXNvdXJjZXMuaW5zdGFuY2UudjNhbHBoYS5RdW90YXM66gK6SOYCGtABCgtsaW1pdHMuc29tZRJUc2V0IGF0IGxlYXN0IG9uZSBvZiBibG9jaywgYXVkaXRfbG9nX3JldGVudGlvbiwgcmVzZXRfYXVkaXRfbG9nX3JldGVudGlvbiBhbmQgcXVvdGFzGmtoYXModGhpcy5ibG9jaykgfHwgaGFzKHRoaXMuYXVkaXRfbG9nX3JldGVudGlvbikgfHwgaGFzKHRoaXMucmVzZXRfYXVkaXRfbG9nX3JldGVudGlvbikgfHwgaGFzKHRoaXMucXVvdGFzKRqQAQoQbGltaXRzLnJldGVudGlvbhI0YXVkaXRfbG9nX3JldGVudGlvbiBhbmQgaXRzIHJlc2V0IGV4Y2x1ZGUgZWFjaCBvdGhlchpGIWhhcyh0aGlzLmF1ZGl0X2xvZ19yZXRlbnRpb24pIHx8ICFoYXModGhpcy5yZXNldF9hdWRpdF9sb2dfcmV0ZW50aW9uKUIICgZfYmxvY2tCHAoaX3Jlc2V0X2F1ZGl0X2xvZ19yZXRlbnRpb24qhAEKDUluc3RhbmNlU3RhdGUSHgoaSU5TVEFOQ0VfU1RBVEVfVU5TUEVDSUZJRUQQABIbChdJTlNUQU5DRV9TVEFURV9DUkVBVElORxABEhoKFklOU1RBTkNFX1NUQVRFX1JVTk5JTkcQAhIaChZJTlNUQU5DRV9TVEFURV9TVE9QUEVEEANiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * An instance to create, with its first organization and the user who owns it.
@@ -280,6 +280,13 @@ export type InstanceView = Message<"idsvc.resources.instance.v3alpha.InstanceVie
    * @generated from field: string version = 5;
    */
   version: string;
+
+  /**
+   * What it uses. Absent in searches.
+   *
+   * @generated from field: idsvc.resources.instance.v3alpha.Usage usage = 6;
+   */
+  usage?: Usage | undefined;
 };
 
 /**
@@ -308,6 +315,13 @@ export type Limits = Message<"idsvc.resources.instance.v3alpha.Limits"> & {
    * @generated from field: google.protobuf.Duration audit_log_retention = 2;
    */
   auditLogRetention?: Duration | undefined;
+
+  /**
+   * How much it may use. Absent where nothing of it is limited.
+   *
+   * @generated from field: idsvc.resources.instance.v3alpha.Quotas quotas = 3;
+   */
+  quotas?: Quotas | undefined;
 };
 
 /**
@@ -316,6 +330,93 @@ export type Limits = Message<"idsvc.resources.instance.v3alpha.Limits"> & {
  */
 export const LimitsSchema: GenMessage<Limits> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_instance_v3alpha_instance, 7);
+
+/**
+ * How much an instance may use. What is absent is not limited. Whatever is beyond is refused with code 8, `QUOTA_EXHAUSTED` or, for
+ * quotas of a day, `DAILY_QUOTA_EXHAUSTED`, whoever asks for it; nothing that is there already is taken away.
+ *
+ * @generated from message idsvc.resources.instance.v3alpha.Quotas
+ */
+export type Quotas = Message<"idsvc.resources.instance.v3alpha.Quotas"> & {
+  /**
+   * Users, people and machines, whatever their state; the machine user of the login is one of them.
+   *
+   * @generated from field: optional uint64 users = 1;
+   */
+  users?: bigint | undefined;
+
+  /**
+   * Organizations, whatever their state.
+   *
+   * @generated from field: optional uint64 organizations = 2;
+   */
+  organizations?: bigint | undefined;
+
+  /**
+   * Requests a day, which begins at midnight UTC: calls of users of the instance over every protocol, and what the token,
+   * introspection and userinfo endpoints answer without an error. Counted over all replicas, one of which may learn a second
+   * later what another has counted. Calls of system callers and requests that prove nothing do not count.
+   *
+   * @generated from field: optional uint64 requests_per_day = 3;
+   */
+  requestsPerDay?: bigint | undefined;
+
+  /**
+   * Access tokens a day that the endpoints of OAuth issue, counted in the same way.
+   *
+   * @generated from field: optional uint64 tokens_per_day = 4;
+   */
+  tokensPerDay?: bigint | undefined;
+};
+
+/**
+ * Describes the message idsvc.resources.instance.v3alpha.Quotas.
+ * Use `create(QuotasSchema)` to create a new message.
+ */
+export const QuotasSchema: GenMessage<Quotas> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_instance_v3alpha_instance, 8);
+
+/**
+ * How much an instance uses.
+ *
+ * @generated from message idsvc.resources.instance.v3alpha.Usage
+ */
+export type Usage = Message<"idsvc.resources.instance.v3alpha.Usage"> & {
+  /**
+   * Its users.
+   *
+   * @generated from field: uint64 users = 1;
+   */
+  users: bigint;
+
+  /**
+   * Its organizations.
+   *
+   * @generated from field: uint64 organizations = 2;
+   */
+  organizations: bigint;
+
+  /**
+   * Requests since midnight UTC. Counted only while their number is limited.
+   *
+   * @generated from field: uint64 requests_today = 3;
+   */
+  requestsToday: bigint;
+
+  /**
+   * Access tokens issued since midnight UTC. Counted only while their number is limited.
+   *
+   * @generated from field: uint64 tokens_today = 4;
+   */
+  tokensToday: bigint;
+};
+
+/**
+ * Describes the message idsvc.resources.instance.v3alpha.Usage.
+ * Use `create(UsageSchema)` to create a new message.
+ */
+export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_instance_v3alpha_instance, 9);
 
 /**
  * Limits to set. At least one is required.
@@ -343,6 +444,13 @@ export type SetLimits = Message<"idsvc.resources.instance.v3alpha.SetLimits"> & 
    * @generated from field: optional bool reset_audit_log_retention = 3;
    */
   resetAuditLogRetention?: boolean | undefined;
+
+  /**
+   * Takes the place of all quotas there are: what is absent in it is not limited from now on. Absent stands for no change.
+   *
+   * @generated from field: idsvc.resources.instance.v3alpha.Quotas quotas = 4;
+   */
+  quotas?: Quotas | undefined;
 };
 
 /**
@@ -350,7 +458,7 @@ export type SetLimits = Message<"idsvc.resources.instance.v3alpha.SetLimits"> & 
  * Use `create(SetLimitsSchema)` to create a new message.
  */
 export const SetLimitsSchema: GenMessage<SetLimits> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_instance_v3alpha_instance, 8);
+  messageDesc(file_idsvc_resources_instance_v3alpha_instance, 10);
 
 /**
  * Limits to set for one of several instances. At least one is required.
@@ -385,6 +493,13 @@ export type SetInstanceLimits = Message<"idsvc.resources.instance.v3alpha.SetIns
    * @generated from field: optional bool reset_audit_log_retention = 4;
    */
   resetAuditLogRetention?: boolean | undefined;
+
+  /**
+   * Takes the place of all quotas there are: what is absent in it is not limited from now on. Absent stands for no change.
+   *
+   * @generated from field: idsvc.resources.instance.v3alpha.Quotas quotas = 5;
+   */
+  quotas?: Quotas | undefined;
 };
 
 /**
@@ -392,7 +507,7 @@ export type SetInstanceLimits = Message<"idsvc.resources.instance.v3alpha.SetIns
  * Use `create(SetInstanceLimitsSchema)` to create a new message.
  */
 export const SetInstanceLimitsSchema: GenMessage<SetInstanceLimits> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_instance_v3alpha_instance, 9);
+  messageDesc(file_idsvc_resources_instance_v3alpha_instance, 11);
 
 /**
  * Whether an instance answers.
