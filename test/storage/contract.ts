@@ -102,6 +102,21 @@ function units(fresh: () => Promise<Fresh>): void {
         Array.from({ length: 160 }, (_, at) => BigInt(at + 1)),
       );
     });
+    it("has no instance wait for all that another one writes", async () => {
+      await using store = await fresh();
+      let written = 0;
+      const many = Array.from({ length: 3_000 }, async (_, at) => {
+        await store.db.commit(unit({ changes: [note(`n${at}`)] }));
+        written += 1;
+      });
+      const changes = [
+        insertRow(notes, { instanceId: "two", id: "a", body: "text", sequence: 0n }),
+      ];
+      await store.db.commit(unit({ instanceId: "two", changes }));
+      assert.ok(written < 1_500, `${written} of 3,000 units came first`);
+      await Promise.all(many);
+      assert.equal(written, 3_000);
+    });
     it("tells each caller the sequences that their own events got", async () => {
       await using store = await fresh();
       const committed = await Promise.all(

@@ -49,6 +49,27 @@ describe("the store on SQLite while it is served", () => storageContract(servedP
 describe("the store on SQLite while several processes serve it", () =>
   storageContract(sharedPlace));
 
+describe("too many units at once", () => {
+  it("are refused to the instance that has most of them", async () => {
+    await using place = await filePlace();
+    await using db = await place.open(schema);
+    await db.migrate();
+    const put = (instanceId: string) => {
+      const row = { instanceId, id: "a", body: "text", sequence: 1n };
+      return db.commit(unit({ instanceId, changes: [putRow(notes, row)] }));
+    };
+    const many = Array.from({ length: 20_010 }, () => put("one"));
+    const few = Array.from({ length: 10 }, () => put("two"));
+    const ended = await Promise.allSettled(many);
+    await Promise.all(few);
+    const reasons = ended.filter((each) => each.status === "rejected").map(({ reason }) => reason);
+    assert.equal(reasons.length, 20);
+    for (const reason of reasons) {
+      assert.ok(refused("unavailable", "STORE_BUSY", /too many changes wait/)(reason));
+    }
+  });
+});
+
 describe("opening an SQLite file", () => {
   it("flushes every commit, and overwrites what is deleted (F05, C7)", async () => {
     await using place = await filePlace();

@@ -1,4 +1,5 @@
 import type { Awaitable } from "../../awaitable.ts";
+import { createFairQueue } from "../../threads/fair-queue.ts";
 import type { Committed, Unit } from "../database.ts";
 import { storeBusy, storeOutcomeUnknown, storeUnavailable } from "../refusals.ts";
 import type { Outcome } from "./apply.ts";
@@ -9,6 +10,10 @@ import { isDisk } from "./errors.ts";
 export const busyRetryMs = 5;
 export const busyGiveUpMs = 30_000;
 const mostTogether = 256;
+/** Units in a batch at most: what comes while it is written waits no longer than for so many. */
+const mostInBatch = 512;
+/** Units that may wait, of all instances. */
+const mostWaiting = 20_000;
 /** What a flush waits for more units: up to this many times as long as the last one took, within bounds. */
 const worthWaiting = 5;
 const longestWaitMs = { least: 5, most: 25 };
@@ -44,11 +49,14 @@ type Committing = {
  *
  * A batch waits for as long as each turn of the event loop brings another unit, some milliseconds at most, more where
  * flushes take longer: the disk, and the pages that every commit writes, cost many units as much as one. A lone unit
- * waits for one empty turn.
+ * waits for one empty turn. Instances take turns in it; where too many units wait, those of the instance that has most are
+ * refused with UNAVAILABLE STORE_BUSY.
  */
 export function groupCommits(parts: Committing): GroupCommit {
   const { write, explain, committed, giveUp } = parts;
-  let waiting: Waiting[] = [];
+  const waiting = createFairQueue<Waiting>(mostWaiting);
+  // Since when somebody waits.
+  let waitingSince = 0;
   let inLastTurn = 0;
   let scheduled = false;
   let waitMs = longestWaitMs.least;
@@ -62,22 +70,24 @@ export function groupCommits(parts: Committing): GroupCommit {
   }
 
   function flushWhenQuiet(): void {
-    const [first] = waiting;
-    const isGrowing = waiting.length > inLastTurn && waiting.length < mostTogether;
-    if (first === undefined || !isGrowing || Date.now() - first.since >= waitMs) {
-      return flush();
-    }
+    const isGrowing = waiting.size > inLastTurn && waiting.size < mostTogether;
+    if (!isGrowing || Date.now() - waitingSince >= waitMs) return flush();
     scheduled = false;
-    inLastTurn = waiting.length;
+    inLastTurn = waiting.size;
     schedule();
   }
 
   function flush(): void {
     scheduled = false;
     inLastTurn = 0;
-    const batch = waiting;
-    if (batch.length === 0 || atWork !== undefined) return;
-    waiting = [];
+    if (waiting.size === 0 || atWork !== undefined) return;
+    const batch: Waiting[] = [];
+    while (batch.length < mostInBatch) {
+      const next = waiting.take();
+      if (next === undefined) break;
+      batch.push(next.item);
+    }
+    waitingSince = Date.now();
     const outcome = write(
       batch.map(({ compiled }) => compiled),
       batch.map(({ unit }) => unit),
@@ -106,28 +116,40 @@ export function groupCommits(parts: Committing): GroupCommit {
       for (const { reject } of batch) reject(outcomeUnknown(outcome.error));
       return giveUp(outcome.error);
     }
-    if (waiting.length > 0) schedule();
+    if (waiting.size > 0) schedule();
   }
 
   /** Another process's lock is waited for without blocking the event loop, until callers would give up. */
   function waitForOther(batch: readonly Waiting[]): void {
-    waiting = [...refuseLate(batch), ...waiting];
+    for (const [instanceId, ofInstance] of Map.groupBy(
+      refuseLate(batch),
+      ({ unit }) => unit.instanceId,
+    )) {
+      waiting.putBack(instanceId, ofInstance);
+    }
     schedule(busyRetryMs);
   }
 
   return {
     commit: (unit, compiled) =>
       new Promise((resolve, reject) => {
-        waiting.push({ unit, compiled, since: Date.now(), resolve, reject });
+        const since = Date.now();
+        if (waiting.size === 0) waitingSince = since;
+        const refused = waiting.add(unit.instanceId, { unit, compiled, since, resolve, reject });
+        refused?.reject(storeBusy("too many changes wait to be written: try again"));
         schedule();
       }),
     async drain() {
       await atWork;
-      flush();
-      await atWork;
+      // Behind the lock of another process nothing becomes fewer.
+      for (let before = Infinity; waiting.size > 0 && waiting.size < before; ) {
+        before = waiting.size;
+        flush();
+        await atWork;
+      }
     },
     rejectAll(error) {
-      for (const { reject } of waiting.splice(0)) reject(error);
+      for (const { reject } of waiting.clear()) reject(error);
     },
   };
 }
