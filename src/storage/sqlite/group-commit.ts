@@ -1,5 +1,5 @@
 import type { Awaitable } from "../../awaitable.ts";
-import { createFairQueue } from "../../threads/fair-queue.ts";
+import { createFairQueue, type FairQueue } from "../../threads/fair-queue.ts";
 import type { Committed, Unit } from "../database.ts";
 import { storeBusy, storeOutcomeUnknown, storeUnavailable } from "../refusals.ts";
 import type { Outcome } from "./apply.ts";
@@ -81,17 +81,10 @@ export function groupCommits(parts: Committing): GroupCommit {
     scheduled = false;
     inLastTurn = 0;
     if (waiting.size === 0 || atWork !== undefined) return;
-    const batch: Waiting[] = [];
-    while (batch.length < mostInBatch) {
-      const next = waiting.take();
-      if (next === undefined) break;
-      batch.push(next.item);
-    }
+    const batch = nextBatch(waiting);
     waitingSince = Date.now();
-    const outcome = write(
-      batch.map(({ compiled }) => compiled),
-      batch.map(({ unit }) => unit),
-    );
+    const [compiled, units] = [batch.map((each) => each.compiled), batch.map((each) => each.unit)];
+    const outcome = write(compiled, units);
     if (outcome instanceof Promise) atWork = settleLater(batch, outcome);
     else settle(batch, outcome);
   }
@@ -105,8 +98,7 @@ export function groupCommits(parts: Committing): GroupCommit {
   function settle(batch: readonly Waiting[], outcome: Outcome): void {
     if (outcome.kind === "busy") return waitForOther(batch);
     if (outcome.kind === "committed") {
-      const worth = worthWaiting * outcome.tookMs;
-      waitMs = Math.min(Math.max(longestWaitMs.least, worth), longestWaitMs.most);
+      waitMs = waitAfter(outcome.tookMs);
       batch.forEach((entry, index) =>
         settleOne(committed, entry, outcome.results[index] ?? { step: 0 }),
       );
@@ -121,12 +113,8 @@ export function groupCommits(parts: Committing): GroupCommit {
 
   /** Another process's lock is waited for without blocking the event loop, until callers would give up. */
   function waitForOther(batch: readonly Waiting[]): void {
-    for (const [instanceId, ofInstance] of Map.groupBy(
-      refuseLate(batch),
-      ({ unit }) => unit.instanceId,
-    )) {
-      waiting.putBack(instanceId, ofInstance);
-    }
+    const byInstance = Map.groupBy(refuseLate(batch), ({ unit }) => unit.instanceId);
+    byInstance.forEach((entries, instanceId) => waiting.putBack(instanceId, entries));
     schedule(busyRetryMs);
   }
 
@@ -152,6 +140,19 @@ export function groupCommits(parts: Committing): GroupCommit {
       for (const { reject } of waiting.clear()) reject(error);
     },
   };
+}
+
+const waitAfter = (tookMs: number): number =>
+  Math.min(Math.max(longestWaitMs.least, worthWaiting * tookMs), longestWaitMs.most);
+
+function nextBatch(waiting: FairQueue<Waiting>): Waiting[] {
+  const batch: Waiting[] = [];
+  while (batch.length < mostInBatch) {
+    const next = waiting.take();
+    if (next === undefined) break;
+    batch.push(next.item);
+  }
+  return batch;
 }
 
 /** Refuses those who have waited so long that their callers give up, and gives the others. */
