@@ -179,7 +179,10 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   const methods = new Map(
     services.flatMap((s) => s.methods.map((each) => [`/${s.typeName}/${each.name}`, each])),
   );
-  const metrics = metricsOf(kernel, services, { budgets, refusals, siblings });
+  const metrics = metricsOf(kernel, services, {
+    ...{ budgets, refusals, siblings },
+    followers: deps.followers,
+  });
   executor.measure(metrics);
   const ofStore = clientPorts({ ...deps, features });
   const ports = portsOf(kernel, deps, {

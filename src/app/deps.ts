@@ -11,7 +11,7 @@ import { checkTargetUrl, type egressAllowInForce } from "../egress/url-guard.ts"
 import { createFederation } from "../federation/index.ts";
 import { type OidcPorts, tokensInName } from "../oidc/store/index.ts";
 import type { Deps } from "../projection/module.ts";
-import type { createRefusals, EventPorts } from "../resources/event/index.ts";
+import { createFollowers, type createRefusals, type EventPorts } from "../resources/event/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
 import type { createCredentialUses } from "../resources/object/credential-uses.ts";
 import {
@@ -85,7 +85,7 @@ export function depsOf(
       historyDefault: config.historyLimitDefault,
       historyMax: config.historyLimitMax,
     },
-    followers: { ofCaller: config.followersPerCaller, inAll: config.followers },
+    followers: createFollowers({ ofCaller: config.followersPerCaller, inAll: config.followers }),
     budgets,
     proveDomain: createDomainProof(outside),
     isBreached: createBreachScreen({

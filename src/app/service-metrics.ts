@@ -1,6 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { createBudgets } from "../authz/budgets.ts";
-import type { createRefusals } from "../resources/event/index.ts";
+import type { createRefusals, EventPorts } from "../resources/event/index.ts";
 import type { Kernel } from "./kernel.ts";
 import type { MigratableDatabase } from "../storage/database.ts";
 import { batchBounds } from "../storage/activity.ts";
@@ -16,6 +16,7 @@ export function metricsOf(
   parts: {
     budgets: ReturnType<typeof createBudgets>;
     refusals: ReturnType<typeof createRefusals>;
+    followers: Pick<EventPorts["followers"], "count">;
     siblings: Siblings;
   },
 ): Metrics {
@@ -34,6 +35,9 @@ export function metricsOf(
     "Failed log-ins, refused clients and refused calls that are kept as refusals, by kind (login, client, call) and reason.",
     () => parts.refusals.noted().map(({ count, ...labels }) => ({ labels, value: count })),
   );
+  metrics.gauge("idsvc_event_followers", "Streams of events that are open.", () => [
+    { labels: {}, value: parts.followers.count() },
+  ]);
   measureStore(metrics, kernel.db);
   return ofAllProcesses(metrics, parts.siblings);
 }

@@ -1,6 +1,7 @@
 // Run: shared, store
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { engine, metricsHeaders, startTestApp, type TestApp } from "../support/app.ts";
 
 let app: TestApp;
@@ -69,6 +70,20 @@ describe("what an operator sees in the metrics", () => {
       assert.ok(less !== undefined && more !== undefined && more > less, name);
     }
     assert.equal(valueOf(text, "idsvc_store_lengthy_reads_waiting"), 0);
+  });
+
+  it("streams of events that are open", async () => {
+    const leaving = new AbortController();
+    const opened = await fetch(`${app.url}/resources/v3alpha/events/_watch`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${app.token}`, "content-type": "application/json" },
+      signal: leaving.signal,
+    });
+    assert.equal(opened.status, 200);
+    assert.equal(valueOf(await scrape(), "idsvc_event_followers"), 1);
+    leaving.abort();
+    await opened.body?.cancel().catch(() => {});
+    while (valueOf(await scrape(), "idsvc_event_followers") !== 0) await delay(10);
   });
 
   it("the write-ahead log of SQLite, or the connections to PostgreSQL", async () => {

@@ -7,6 +7,13 @@ export type FollowerLimits = { ofCaller: number; inAll: number };
 // A place becomes free when a follower leaves, and nobody knows when that is.
 const retryAfterSeconds = 10;
 
+export type Followers = {
+  /** What a follower is told, opened at once: who may not follow is refused before their stream begins. */
+  admit<M>(scope: Follower, open: () => AsyncIterable<M>): AsyncIterable<M>;
+  /** How many there are. */
+  count(): number;
+};
+
 type Follower = Pick<Scope, "caller" | "instanceId" | "signal">;
 
 /**
@@ -14,7 +21,7 @@ type Follower = Pick<Scope, "caller" | "instanceId" | "signal">;
  *
  * @throws RESOURCE_EXHAUSTED FOLLOWERS_TOO_MANY
  */
-export function createFollowers(limits: FollowerLimits) {
+export function createFollowers(limits: FollowerLimits): Followers {
   const byCaller = new Map<string, number>();
   let all = 0;
 
@@ -42,8 +49,8 @@ export function createFollowers(limits: FollowerLimits) {
   }
 
   return {
-    /** What a follower is told, opened at once: who may not follow is refused before their stream begins. */
-    admit<M>(scope: Follower, open: () => AsyncIterable<M>): AsyncIterable<M> {
+    count: () => all,
+    admit(scope, open) {
       const leave = enter(scope);
       return (async function* following() {
         try {

@@ -10,13 +10,13 @@ import { eventQueries, logOf } from "./queries.ts";
 import { eventFormatterIn } from "../../texts/event-texts.ts";
 import { eventFormatter, readerLanguage } from "./event-formatter.ts";
 import { eventFeeds } from "./feed.ts";
-import { createFollowers } from "./followers.ts";
+import type { Followers } from "./followers.ts";
 import { watch } from "./watch.ts";
 
 /** What the log asks of the service, beside what every slice may use. */
 export type EventPorts = {
-  /** How many may follow logs at once, in this process. */
-  followers: { ofCaller: number; inAll: number };
+  /** Who follows logs, in this process. */
+  followers: Followers;
 };
 
 export function eventHandlers(
@@ -30,7 +30,6 @@ export function eventHandlers(
   const searchRefused = refusalSearch(deps);
   const languageOf = readerLanguage(deps.db);
   const join = eventFeeds({ ...deps, queries, homesOf });
-  const followers = createFollowers(deps.followers);
   return {
     async searchEvents({ query, sortingColumn, filters }, scope) {
       const found = await queries.search(scope, filters, toPage(query));
@@ -52,7 +51,7 @@ export function eventHandlers(
     },
 
     watchEvents: (request, scope) =>
-      followers.admit(scope, async function* () {
+      deps.followers.admit(scope, async function* () {
         const language = await languageOf(scope);
         const format = await eventFormatterIn(language);
         yield* watch({ queries, join, language, format }, request, scope);

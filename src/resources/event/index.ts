@@ -9,6 +9,7 @@ import { refusals } from "./refusals/table.ts";
 import type { HomesOf } from "./origins.ts";
 
 export type { EventPorts } from "./handlers.ts";
+export { createFollowers } from "./followers.ts";
 export { toEvent } from "./convert.ts";
 export { forgetOriginKeyLater } from "./origin-keys.ts";
 export { createRefusals } from "./refusals/recorder.ts";
