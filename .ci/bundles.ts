@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root, type Spec } from "./specs.ts";
 
-const mostTogether = 16;
+const mostTogether = 20;
 
 /**
  * What the test runner starts as a process each, in this order: specs that take longest, files that load several in turn, and
@@ -21,8 +21,7 @@ export function bundled(specs: readonly Spec[]): string[] {
     return path;
   };
   const shared = specs.filter(({ says }) => says.has("shared"));
-  const byFolder = Map.groupBy(shared, ({ path }) => path.split("/")[1] ?? "");
-  const bundles = [...byFolder].flatMap(([name, all]) => {
+  const bundles = [...togetherBy(shared)].flatMap(([name, all]) => {
     const count = Math.ceil(all.length / mostTogether);
     return Array.from({ length: count }, (_, at) => {
       const path = join(folder, `2-${name}-${at + 1}.spec.mjs`);
@@ -35,13 +34,25 @@ export function bundled(specs: readonly Spec[]): string[] {
   return [...alone.map(single), ...bundles].toSorted();
 }
 
+/** Specs of a folder, of all folders with few, and those that need hashes of passwords as the service makes them. */
+function togetherBy(shared: readonly Spec[]): Map<string, Spec[]> {
+  const folderOf = ({ path }: Spec): string => path.split("/")[1] ?? "";
+  const sizes = Map.groupBy(shared, folderOf);
+  return Map.groupBy(shared, (spec) => {
+    if (spec.says.has("costly")) return "costly";
+    const folder = folderOf(spec);
+    return (sizes.get(folder)?.length ?? 0) < mostTogether ? "others" : folder;
+  });
+}
+
 /**
  * A file that loads each spec when those before it are done: what a spec starts while it is loaded, it stops behind its last
  * test. What it declares, and hooks that it sets, belong to the test that loads it.
  */
 function loader(specs: readonly Spec[]): string {
+  const said = specs.some(({ says }) => says.has("costly")) ? "shared, costly" : "shared";
   const each = specs.map(({ path }) => [path, pathToFileURL(join(root, path)).href]);
-  return `
+  return `// Run: ${said}
 import { it } from "node:test";
 for (const [path, url] of ${JSON.stringify(each)}) it(path, () => import(url));
 `;

@@ -11,9 +11,10 @@ export const root = resolve(import.meta.dirname, "..");
  * - `store`: it is about how things are stored, found and told, so `npm test` runs it on PostgreSQL too;
  * - `long`: it kills, waits or copies for long, so only `npm run test:long` runs it;
  * - `early`: it takes longest, so it begins first, and is not left for the end while a core has nothing to do;
- * - `timed`: it judges how long something takes, so no more processes run beside it than there are cores.
+ * - `timed`: it judges how long something takes, so no more processes run beside it than there are cores;
+ * - `costly`: what a hash of a password is or costs matters to it, so they are made as the service makes them (`test-process.js`).
  */
-export const words = ["shared", "alone", "store", "long", "early", "timed"] as const;
+export const words = ["shared", "alone", "store", "long", "early", "timed", "costly"] as const;
 export type Word = (typeof words)[number];
 export type Spec = { path: string; says: ReadonlySet<Word> };
 

@@ -77,20 +77,20 @@ type Run = { engine: Engine; specs: Spec[]; concurrency: number };
 
 /**
  * The engines run beside each other, so that neither waits for the last spec of the other. Processes wait for a part of their
- * time: there are as many of each engine as cores, of one engine alone half as many more. With more, browsers answer so late
- * that tests of pages give up. Where time is judged the processes wait for most of it.
+ * time: there are half as many more as cores, and beside those of SQLite, which has more to do, as many of PostgreSQL as cores.
+ * Where time is judged the processes wait for most of it.
  */
 const phases = [phase(false), phase(true)];
 
 function phase(isTimed: boolean): Run[] {
-  const atOnce = isTimed || chosen.length > 1 ? cores : cores * 1.5;
+  const isBeside = (engine: Engine) => engine === "postgres" && chosen.length > 1;
   return chosen
     .map((engine) => ({
       engine,
       specs: (files.length > 0 ? files.map(named) : specsOf(engine, asked.long)).filter(
         ({ says }) => says.has("timed") === isTimed,
       ),
-      concurrency: Math.ceil(atOnce),
+      concurrency: Math.ceil(isTimed || isBeside(engine) ? cores : cores * 1.5),
     }))
     .filter(({ specs }) => specs.length > 0);
 }

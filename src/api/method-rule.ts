@@ -1,11 +1,13 @@
-import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
+import { type DescMethod, type DescService, getOption, hasOption } from "@bufbuild/protobuf";
 import {
   Holds,
   JsonNames,
   method as methodOptions,
+  type MethodOptions,
   PermissionContext,
   UnfinishedSession,
   service as serviceOptions,
+  type ServiceOptions,
 } from "#gen/idsvc/options/v1/options_pb.ts";
 import type { ObjectPolicy } from "../authz/context.ts";
 import type { HoldKind } from "../authz/holds.ts";
@@ -70,6 +72,26 @@ const holdKinds: Readonly<Record<Holds, HoldKind | undefined>> = {
   [Holds.EVERYBODY]: "everybody",
 };
 
+const ofMethods = new Map<DescMethod, MethodOptions | undefined>();
+const ofServices = new Map<DescService, ServiceOptions>();
+
+/** What the schema says of a method, which is decoded once a process. */
+function optionsOf(method: DescMethod): MethodOptions | undefined {
+  if (!ofMethods.has(method)) {
+    const options = hasOption(method, methodOptions) ? getOption(method, methodOptions) : undefined;
+    ofMethods.set(method, options);
+  }
+  return ofMethods.get(method);
+}
+
+/** What it says of a service. */
+function serviceOptionsOf(service: DescService): ServiceOptions {
+  let options = ofServices.get(service);
+  if (options === undefined)
+    ofServices.set(service, (options = getOption(service, serviceOptions)));
+  return options;
+}
+
 /**
  * Reads the options of a method.
  *
@@ -80,7 +102,7 @@ export function methodRule(
   defaults: { timeoutMs: number; maxBodyBytes: number },
 ): MethodRule {
   const path = `/${method.parent.typeName}/${method.name}`;
-  const options = hasOption(method, methodOptions) ? getOption(method, methodOptions) : undefined;
+  const options = optionsOf(method);
   if (options === undefined || options.permission === "") {
     throw new Error(
       `method ${path} states no permission: set (idsvc.options.v1.method).permission`,
@@ -102,7 +124,7 @@ export function methodRule(
       throw new Error(`method ${path} asks for ${named}, which no role gives`);
     }
   }
-  const ofService = getOption(method.parent, serviceOptions);
+  const ofService = serviceOptionsOf(method.parent);
   const seconds = options.timeout === undefined ? 0 : Number(options.timeout.seconds);
   return {
     method,

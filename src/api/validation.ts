@@ -12,20 +12,21 @@ import { type WrongTime, wrongTimes } from "./times-in-range.ts";
 /** Gives the validator; a promise only as long as it is being loaded. */
 export type Judge = () => Awaitable<Validator>;
 
+let loaded: Awaitable<Validator> | undefined;
+
 /**
- * protovalidate with our own rules. With CEL it is 80 modules and 15 MiB, and most processes judge nothing for long
- * (see `requireValid`): it is loaded when first asked for.
+ * protovalidate with our own rules, one for all services of a process: it compiles the rules of each message that it judges. With
+ * CEL it is 80 modules and 15 MiB, and most processes judge nothing for long (see `requireValid`): it is loaded when first
+ * asked for.
  */
-export function protovalidate(): Judge {
-  let validator: Awaitable<Validator> | undefined;
-  const load = async (): Promise<Validator> => {
-    const { createValidator } = await import("@bufbuild/protovalidate");
-    return (validator = createValidator({
-      registry: createRegistry(file_idsvc_options_v1_options),
-      regexMatch: matchesPattern,
-    }));
-  };
-  return () => (validator ??= load());
+export const protovalidate: Judge = () => (loaded ??= load());
+
+async function load(): Promise<Validator> {
+  const { createValidator } = await import("@bufbuild/protovalidate");
+  return (loaded = createValidator({
+    registry: createRegistry(file_idsvc_options_v1_options),
+    regexMatch: matchesPattern,
+  }));
 }
 
 const patterns = new Map<string, RegExp>();

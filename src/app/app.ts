@@ -153,7 +153,7 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   const share = shareBuckets(siblings);
   const budgets = budgetsOf(config, share);
   const { refusals, uses, usage } = recordersOf(kernel);
-  const validator = protovalidate();
+  const validator = protovalidate;
   const deps = depsOf(kernel, {
     ...{ allow, outside, budgets, validator, uses, refusals },
     served: () => served,

@@ -3,7 +3,7 @@ import type { DomainPorts } from "../resources/domain/index.ts";
 import { countIn, type InstancePorts } from "../resources/instance/index.ts";
 import type { ActionPorts } from "../resources/action/index.ts";
 import type { ImportPorts } from "../management/index.ts";
-import type { protovalidate } from "../api/validation.ts";
+import type { Judge } from "../api/validation.ts";
 import type { ShareBuckets } from "../authz/buckets.ts";
 import { createBudgets } from "../authz/budgets.ts";
 import type { createEgressClient } from "../egress/client.ts";
@@ -33,7 +33,7 @@ type Made = {
   allow: ReturnType<typeof egressAllowInForce>;
   outside: ReturnType<typeof createEgressClient>;
   budgets: ReturnType<typeof createBudgets>;
-  validator: ReturnType<typeof protovalidate>;
+  validator: Judge;
   uses: ReturnType<typeof createCredentialUses>;
   refusals: ReturnType<typeof createRefusals>;
   /** The paths of the methods that are served. */

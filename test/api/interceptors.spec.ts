@@ -88,7 +88,7 @@ const ports: Ports = {
     of: () => () => note("executions", undefined),
     run: () => assert.fail("nothing runs"),
   },
-  validator: protovalidate(),
+  validator: protovalidate,
   noteRefusal: ({ reason }) => void refused.push(reason),
   budgets: { spend: (budget) => void spent.push(budget) },
   usage: { require: () => undefined, count: () => undefined },

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { type DescMethod, fromJson, type JsonObject } from "@bufbuild/protobuf";
-import { type CallOptions, type Peer, type Protocol, protocols } from "../support/protocols.ts";
+import { type CallOptions, type Peer, type Protocol } from "../support/protocols.ts";
 import type { Refusal } from "../support/refusal.ts";
 
 const httpStatuses: Readonly<Record<number, number>> = { 3: 400, 5: 404, 7: 403, 9: 400, 16: 401 };
 const showsHttpStatus: ReadonlySet<Protocol> = new Set(["rest", "connect-json", "connect-proto"]);
 
-/** Makes a call over every protocol, or over those that are given: the refusals may differ in nothing, so one stands for all. */
+/** Makes a call over each of the protocols: the refusals may differ in nothing, so one stands for all. */
 export async function refusedOverAll(
   peer: Peer,
   method: DescMethod,
   request: JsonObject,
   options: CallOptions,
-  over: readonly Protocol[] = protocols,
+  over: readonly Protocol[],
 ): Promise<Refusal> {
   const sent = fromJson(method.input, request);
   const told = new Map<Protocol, Refusal>();

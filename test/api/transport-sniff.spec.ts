@@ -32,9 +32,9 @@ async function dial() {
   return socket;
 }
 
-/** The first bytes that come back, or a failure after two seconds. */
+/** The first bytes that come back, or a failure after a minute. */
 async function answerOf(socket: net.Socket, what: string): Promise<Buffer> {
-  const late = AbortSignal.timeout(2000);
+  const late = AbortSignal.timeout(60_000);
   try {
     const [chunk] = await once(socket, "data", { signal: late });
     return chunk;

@@ -61,7 +61,7 @@ async function beginCall({ port, token }: TestApp) {
 const readyz = "GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 describe("a stop (F23)", () => {
-  it("finishes a call in flight over HTTP/1.1, then ends at once", async () => {
+  it("finishes a call in flight over HTTP/1.1, then waits for no client", async () => {
     const app = await startTestApp(patient);
     const call = await beginCall(app);
     const stopped = app.app[Symbol.asyncDispose]();
@@ -105,7 +105,7 @@ describe("a stop (F23)", () => {
     await app[Symbol.asyncDispose]();
   });
 
-  it("finishes a gRPC call in flight, tells the client to go, then ends at once", async () => {
+  it("finishes a gRPC call in flight, tells the client to go, then waits for no client", async () => {
     const app = await startTestApp(patient);
     const session = http2.connect(`http://127.0.0.1:${app.port}`);
     const goneAway = once(session, "goaway");

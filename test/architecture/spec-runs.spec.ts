@@ -5,6 +5,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
 import { bundled } from "../../.ci/bundles.ts";
 import { allSpecs, declared, engines, root, specsOf } from "../../.ci/specs.ts";
 
@@ -88,6 +89,33 @@ describe("how specs are run", () => {
       assert.match(stdout, /✖ \S*broken\.mjs/);
       assert.match(stdout, /the reason/);
       assert.match(stdout, /✔ is sound/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("hashes passwords at little cost, and as the service does where a spec or a bundle says so", () => {
+    const folder = mkdtempSync(join(tmpdir(), "idsvc-spec-runs-"));
+    try {
+      const file = join(folder, "hash.mjs");
+      const source = pathToFileURL(join(root, "src/crypto/password-hash.ts")).href;
+      // The hash is made by another thread.
+      writeFileSync(
+        file,
+        `// Run: shared
+import { hashPassword } from ${JSON.stringify(source)};
+console.log((await hashPassword("secret", { keyId: "1", key: new Uint8Array(32) })).phc);
+`,
+      );
+      const costOf = (path: string) => {
+        const preloaded = ["--import", join(root, ".ci/test-process.js"), path];
+        const { stdout } = spawnSync(process.execPath, preloaded, { encoding: "utf8" });
+        return /\$argon2id\$v=19\$(\S+?)\$/.exec(stdout)?.[1] ?? stdout;
+      };
+      assert.equal(costOf(file), "m=8,t=1,p=1");
+      const spec = { path: relative(root, file), says: new Set(["shared", "costly"] as const) };
+      const [bundle = ""] = bundled([spec]);
+      assert.equal(costOf(bundle), "m=19456,t=2,p=1");
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -26,14 +26,9 @@ describe("the search for power (decision 0089)", () => {
   it("would find a way: a weaker one takes over a stronger one without J1", {
     skip: !isHere,
   }, async () => {
-    const flags = [
-      "--steps",
-      "5000",
-      "--seed",
-      seed,
-      "--roles",
-      "IAM_USER_MANAGER,ORG_USER_MANAGER",
-    ];
+    // A seed that finds it after few steps.
+    const roles = "IAM_USER_MANAGER,ORG_USER_MANAGER";
+    const flags = ["--steps", "5000", "--seed", "4", "--roles", roles];
     const { code, said } = await search({ flags, without: "J1" });
     assert.equal(code, 1, said);
     assert.match(said, /FOUND after \d+ steps.*power: .*assert\.deepEqual\(await replay/s);

@@ -157,7 +157,7 @@ describe("serving with a defect", () => {
     const preload = `--import=data:text/javascript,${encodeURIComponent(defect)}`;
     const env = { ...(await newEnv()), NODE_OPTIONS: preload };
     const { code, out, err } = await serve(env, async (server) => {
-      const told = once(server.stdout ?? server, "data", { signal: AbortSignal.timeout(10_000) });
+      const told = once(server.stdout ?? server, "data", { signal: AbortSignal.timeout(60_000) });
       server.kill("SIGUSR2");
       await told;
       const { machine } = JSON.parse(readFileSync(bootstrapFile(env), "utf8"));

@@ -1,4 +1,4 @@
-// Run: shared
+// Run: shared, costly
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { checkImportedHash, verifyImportedHash } from "../../src/crypto/imported-hash.ts";

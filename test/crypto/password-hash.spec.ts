@@ -1,4 +1,4 @@
-// Run: shared
+// Run: shared, costly
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { describe, it } from "node:test";

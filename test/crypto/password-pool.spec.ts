@@ -1,4 +1,4 @@
-// Run: shared
+// Run: shared, costly
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, it } from "node:test";

@@ -90,8 +90,10 @@ describe("the pages for devices (RFC 8628 section 3.3)", () => {
     const alice = await addPersonNamed(peer);
     const agent = userAgent(peer.issuer);
     await agent.open("/ui/login");
-    const done = await signIn(agent, alice.loginName);
-    const flow = done.url.searchParams.get("flow") ?? "";
+    const asked = await agent.submit({ login_name: alice.loginName });
+    const flow = asked.url.searchParams.get("flow") ?? "";
+    assert.notEqual(flow, "");
+    await signIn(agent, alice.loginName);
     const shown = await agent.open(`/ui/login/device/confirm?flow=${encodeURIComponent(flow)}`);
     assert.equal(shown.status, 400);
     assert.equal(errorOf(shown), "FLOW_NOT_FOUND");

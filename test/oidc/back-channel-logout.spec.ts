@@ -4,6 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
+import { logoutWishes } from "../../src/oidc/store/logouts.ts";
+import { eq } from "../../src/storage/drizzle.ts";
 import { addPersonNamed, authorizeUrl, signedIn } from "../support/login.ts";
 import { type MadeClient, type OidcPeer, paths, startOidc } from "../support/oidc.ts";
 import { answerOf } from "../support/user-agent.ts";
@@ -59,6 +61,14 @@ async function tokens(count: number): Promise<string[]> {
   });
 }
 
+/** Whether the store says of no app that it waits for the end of the session. */
+async function isEnded(sid: string): Promise<boolean> {
+  const { db } = peer.app.kernel;
+  const t = db.table(logoutWishes);
+  const rows = await db.read.select({ endedAt: t.endedAt }).from(t).where(eq(t.sessionId, sid));
+  return rows.every(({ endedAt }) => endedAt !== null);
+}
+
 describe("back-channel logout (OpenID Connect Back-Channel Logout 1.0)", () => {
   it("tells the app by a signed token with sub and sid (section 2.4)", async () => {
     const { alice, agent, hint, sid } = await loggedIn();
@@ -92,6 +102,8 @@ describe("back-channel logout (OpenID Connect Back-Channel Logout 1.0)", () => {
     for (const end of ends) {
       const { alice, sid } = await loggedIn();
       await end(alice, sid);
+      // In the unit that ends it, and not with the next sweep of sessions.
+      assert.ok(await isEnded(sid));
       const [token = ""] = await tokens(1);
       assert.equal(decodeJwt(token)["sid"], sid);
     }

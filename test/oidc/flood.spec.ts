@@ -1,4 +1,4 @@
-// Run: alone, timed
+// Run: alone, timed, costly
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { passwordPool } from "../../src/crypto/password-pool.ts";

@@ -99,8 +99,12 @@ describe("two replicas on one database", () => {
     await pair.one.commit(unit({ changes: [note("a", "v")] }));
     await pair.two.catchUp();
     const cached = cachedBody(pair.two);
-    for (const end = Date.now() + 1_500; Date.now() < end; await delay(5)) await cached.read();
-    assert.ok(cached.reads() < 10, `${cached.reads()} reads`);
+    // Nothing cached counts while the counters could not be read for long, which a busy machine may bring about between two turns.
+    for (const end = Date.now() + 1_500; Date.now() < end; await delay(5)) {
+      await pair.two.catchUp();
+      await cached.read();
+    }
+    assert.equal(cached.reads(), 1);
   });
   it("answer from memory what the other has not touched, and read anew what it has", async () => {
     await using pair = await twoReplicas();

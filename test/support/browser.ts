@@ -80,7 +80,7 @@ async function connect(endpoint: string): Promise<Browser> {
 
 async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
   const context = await browser.newContext(options);
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const misdeeds: Misdeed[] = [];
   const note = (kind: Misdeed["kind"], text: string) => void misdeeds.push({ kind, text });

@@ -51,11 +51,20 @@ export type RestRequest = {
   registry?: Registry | undefined;
 };
 
+const bindings = new Map<DescMethod, readonly Binding[]>();
+
 /**
- * The ways to call a method over HTTP: `google.api.http` and its additional bindings, checked against the messages.
+ * The ways to call a method over HTTP: `google.api.http` and its additional bindings, checked against the messages. They are
+ * read once, as a start asks three times for those of each method.
  * @throws INVALID_HTTP_RULE, INVALID_PATH_TEMPLATE; both are mistakes in the schema and stop the start
  */
-export function restBindings(method: DescMethod): Binding[] {
+export function restBindings(method: DescMethod): readonly Binding[] {
+  let known = bindings.get(method);
+  if (known === undefined) bindings.set(method, (known = readBindings(method)));
+  return known;
+}
+
+function readBindings(method: DescMethod): Binding[] {
   if (!hasOption(method, http)) return [];
   const rule = getOption(method, http);
   return [rule, ...rule.additionalBindings].map((one) => toBinding(method, rule, one));

@@ -115,7 +115,7 @@ describe("checks of a session", () => {
     assert.deepEqual(await checkedIn(session.id), ["password", "totp", "user"]);
   });
 
-  it("do not tell by their time which one was wrong", async () => {
+  it("are refused no sooner for a wrong password than for a wrong code: after one step of time at least", async () => {
     const id = await addLogin();
     const totp = await addTotp(id);
     for (const text of [goodPassword, "wrong"]) {

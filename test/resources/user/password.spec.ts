@@ -1,4 +1,4 @@
-// Run: shared, store
+// Run: shared, store, costly
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";

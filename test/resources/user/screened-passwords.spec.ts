@@ -1,4 +1,4 @@
-// Run: shared, store
+// Run: shared
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -108,14 +108,19 @@ describe("a file of breached passwords", () => {
 
   it("is found in from its first line to its last, with counts and without", async () => {
     const known = Array.from({ length: 60_000 }, (_, nth) => `known ${nth}`);
+    const order = new Map(known.map((password) => [digest(password), password]));
+    const sorted = [...order.keys()].toSorted().map((each) => order.get(each) ?? "");
     for (const [name, ending] of [
       ["counted.txt", ":12345\r\n"],
       ["plain.txt", "\n"],
     ] as const) {
       const isBreached = byFile(breachFile(name, known, ending));
-      const sorted = known.toSorted((a, b) => (digest(a) < digest(b) ? -1 : 1));
-      for (const password of [sorted[0], sorted.at(-1), ...sorted.slice(29_990, 30_010)]) {
-        assert.equal(await isBreached(password ?? ""), true, password);
+      for (const password of [
+        sorted[0] ?? "",
+        sorted.at(-1) ?? "",
+        ...sorted.slice(29_990, 30_010),
+      ]) {
+        assert.equal(await isBreached(password), true, password);
       }
       for (let nth = 0; nth < 20; nth += 1) assert.equal(await isBreached(`none ${nth}`), false);
     }
