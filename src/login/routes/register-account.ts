@@ -10,9 +10,8 @@ import { writing } from "../writing.ts";
 import type { PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
 import { credentialOf } from "./passkey.ts";
+import { usualPasskeyName } from "../usual-passkey-name.ts";
 import { newcomerOf } from "./register.ts";
-
-const usualName = "login";
 
 /**
  * The account of somebody who has proven their address, and what they will log in by. The address is the login name; where it leads
@@ -130,7 +129,10 @@ async function wayInOf(
     return undefined;
   }
   const { webAuthNId } = passkey;
-  return { kind: "passkey", passkey: { webAuthNId, name: usualName, credential } };
+  return {
+    kind: "passkey",
+    passkey: { webAuthNId, name: usualPasskeyName(context.language), credential },
+  };
 }
 
 /** Leads back to what is wrong: to the page before, where it is what that has asked for. */

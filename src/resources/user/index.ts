@@ -40,6 +40,7 @@ import { tokenHandlers } from "./token/handlers.ts";
 import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
+import { preparedGoWithPassword } from "./web-authn/prepared.ts";
 
 export type { UserDeps, UserPorts } from "./ports.ts";
 export { type DomainClaim, domainClaimed } from "./domain-claims.ts";
@@ -118,6 +119,7 @@ export {
 } from "./user.ts";
 export { reachOf, requireVouching } from "./vouch.ts";
 export type { UserVerification } from "./web-authn/challenges.ts";
+export { unpreparable } from "./web-authn/prepared.ts";
 export { type KnownPasskeys, knownPasskeys } from "./web-authn/known-passkeys.ts";
 export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
@@ -176,7 +178,7 @@ export const userModule: Module<UserDeps> = {
     ...(await recoveryLinkConcerns(parts)),
   ],
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
-  reactions: (parts) => [domainsAreClaimed(parts), accountNews(parts)],
+  reactions: (parts) => [domainsAreClaimed(parts), preparedGoWithPassword, accountNews(parts)],
   contents: removeContentsOfUsers,
   sweeps: (deps) =>
     [oneTimeCodes, knownBrowsers, webAuthNChallenges, credentialUses, messageBudgets].map((rows) =>

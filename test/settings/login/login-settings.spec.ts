@@ -32,6 +32,7 @@ const builtIn = allBuiltIn({
   second_factors: allFactors,
   trusted_browser_lifetime: "0s",
   first_factors: [],
+  prepare_passkeys: false,
 });
 const reset = Object.fromEntries(Object.keys(builtIn).map((name) => [name, { reset: true }]));
 
@@ -54,6 +55,7 @@ const others = {
   second_factors: ["u2f", "totp"],
   trusted_browser_lifetime: "4s",
   first_factors: ["email"],
+  prepare_passkeys: true,
 };
 const setOthers = Object.fromEntries(
   Object.entries(others).map(([name, value]) => [
