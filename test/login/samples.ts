@@ -146,7 +146,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     [
       "password-wrong",
       passwordPage(wrong({ code: "INVALID_CREDENTIALS" }), {
-        ...{ account, allowsReset: true, allowsEmail: false, preparesPasskeys: false },
+        ...{ account, allowsReset: true, allowsEmail: false, preparesPasskeys: true },
       }),
     ],
     [

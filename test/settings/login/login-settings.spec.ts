@@ -141,6 +141,7 @@ describe("login settings", () => {
       defaultRedirectUri: "",
       secondFactors: allFactors,
       firstFactors: [],
+      preparePasskeys: false,
     });
     const { validate_org_domains: _, force_mfa_administrators: __, ...settable } = setOthers;
     bodyOf(await set(settable, of(organization)));
@@ -160,6 +161,8 @@ describe("login settings", () => {
       maxPasswordAttempts: 3,
       trustedBrowserLifetimeMs: 4_000,
       firstFactors: ["email"],
+      // Where no passkey counts, none is made.
+      preparePasskeys: false,
       defaultRedirectUri: "https://app.example.com/start?a=b",
       secondFactors: ["totp", "u2f"],
     });

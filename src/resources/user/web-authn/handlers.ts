@@ -18,7 +18,8 @@ import { invitePasskey } from "./invitation.ts";
 import { type AuthenticatorAttachment, creationOptions } from "./ceremony.ts";
 import { requirePreparable } from "./prepared.ts";
 import { addCredential } from "./new-credential.ts";
-import { toCredential, userHandle } from "./web-authn.ts";
+import { toCredential } from "./stored.ts";
+import { userHandle } from "./web-authn.ts";
 
 export type WebAuthNMethods =
   | "startWebAuthNRegistration"

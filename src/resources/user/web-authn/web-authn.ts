@@ -5,16 +5,13 @@ import { invalidField } from "../../../errors.ts";
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
 import { current } from "../../../storage/read-cache.ts";
 import { instanceReader } from "../../instance/index.ts";
-import type { AuthenticatorReader, AuthenticatorRow } from "../authenticator/queries.ts";
+import type { AuthenticatorReader } from "../authenticator/queries.ts";
 import type { Attempts } from "../check/attempts.ts";
-import { type CheckEvent, checkEvents } from "../check/events.ts";
-import { userEvents } from "../events.ts";
-import { user } from "../user.ts";
-import { requestOptions, type StoredCredential, verifyAssertion } from "./ceremony.ts";
+import { requestOptions } from "./ceremony.ts";
 import type { Challenges, UserVerification } from "./challenges.ts";
-import { originOf, readBrowserAnswer, textOf } from "./client-data.ts";
-
-type UserRef = { instanceId: string; userId: string };
+import { originOf, readBrowserAnswer } from "./client-data.ts";
+import { answerJudge } from "./judge.ts";
+import { toCredential, type UserRef } from "./stored.ts";
 
 /** `isUserVerified`: the authenticator knew who used it, so that it stands for a password as well. */
 export type WebAuthNOutcome =
@@ -81,22 +78,6 @@ export function domainsOfInstances({ db }: Pick<UserDeps, "db">): RequireDomain 
 export const userHandle = ({ instanceId, userId }: UserRef): Uint8Array =>
   hash("sha256", `${instanceId}/${userId}`, "buffer");
 
-/** What is stored of a credential, and the domain it counts for. */
-export function toCredential({
-  lookup,
-  number,
-  details,
-}: AuthenticatorRow): StoredCredential & { domain: string } {
-  const { publicKey, transports, rpId } = details;
-  return {
-    credentialId: lookup,
-    publicKey: textOf(publicKey),
-    transports: Array.isArray(transports) ? transports.map(textOf) : [],
-    signCount: number,
-    domain: textOf(rpId),
-  };
-}
-
 export function createWebAuthNChecks(
   { newId, noteUse }: Pick<UserDeps, "newId"> & Partial<Pick<UserDeps, "noteUse">>,
   parts: {
@@ -109,39 +90,12 @@ export function createWebAuthNChecks(
 ): WebAuthNChecks {
   const { attempts, authenticators, challenges, requireDomain, relatedOrigins } = parts;
 
-  /** Judges an answer to a challenge that counted still. */
-  async function judgeAnswer(
-    tx: Transaction,
-    owner: UserRef,
-    json: JsonObject,
-    asked: { challenge: string; domain: string; userVerification: UserVerification },
-  ) {
-    const { challenge, domain, userVerification } = asked;
-    const rows = await authenticators.ofKind(owner, "web_authn");
-    const one = rows.find(({ lookup }) => lookup === json["id"]);
-    if (one === undefined) return undefined;
-    const credential = toCredential(one);
-    if (credential.domain !== domain) return undefined;
-    const expected = { challenge, domain, related: await relatedOrigins(owner.instanceId) };
-    const checked = await verifyAssertion(json, expected, { credential, userVerification });
-    if (checked === undefined) return { isRight: false as const, happened: [failed(one)] };
-    const { signCount, isUserVerified } = checked;
-    const isConfirmed = !one.isVerified;
-    if (isConfirmed && !isUserVerified) {
-      return { isRight: false as const, happened: [failed(one)] };
-    }
-    if (isConfirmed) {
-      const confirmed = userEvents["human.passwordless.token.confirmed"]({ webAuthNId: one.id });
-      tx.record(user, await tx.load(user, owner.userId), [confirmed]);
-    }
-    const outcome = { isRight: true as const, webAuthNId: one.id, isUserVerified, isConfirmed };
-    return { ...outcome, happened: succeeded(one, signCount) };
-  }
+  const judgeAnswer = answerJudge({ authenticators, relatedOrigins });
 
   const outcomeOf = (
     { instanceId }: WriteContext,
     userId: string | undefined,
-    judgement: Awaited<ReturnType<typeof judgeAnswer>>,
+    judgement: Awaited<ReturnType<ReturnType<typeof answerJudge>>>,
   ): WebAuthNOutcome => {
     if (judgement?.isRight !== true) return { isRight: false };
     const { webAuthNId, isUserVerified, isConfirmed } = judgement;
@@ -202,26 +156,4 @@ function answeredAt(credential: JsonObject): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-const failed = ({ isMarked: isPasskey, id: webAuthNId }: AuthenticatorRow): CheckEvent =>
-  isPasskey
-    ? checkEvents["human.passwordless.token.check.failed"]({ webAuthNId })
-    : checkEvents["human.mfa.u2f.token.check.failed"]({ webAuthNId });
-
-function succeeded(one: AuthenticatorRow, signCount: number): CheckEvent[] {
-  const { isMarked: isPasskey, id: webAuthNId, number } = one;
-  const happened: CheckEvent[] = [
-    isPasskey
-      ? checkEvents["human.passwordless.token.check.succeeded"]({ webAuthNId })
-      : checkEvents["human.mfa.u2f.token.check.succeeded"]({ webAuthNId }),
-  ];
-  if (signCount === number) return happened;
-  const counted = { webAuthNId, signCount };
-  return [
-    ...happened,
-    isPasskey
-      ? checkEvents["human.passwordless.token.signcount.changed"](counted)
-      : checkEvents["human.mfa.u2f.token.signcount.changed"](counted),
-  ];
 }
