@@ -55,13 +55,13 @@ async function prepared(person: Person) {
   return { agent, authenticator };
 }
 
-describe("after a log-in by password, where the settings let browsers make passkeys (L10)", () => {
+describe("after a log-in by password, where the settings let browsers make passkeys (decision 0334)", () => {
   it("the browser makes one, which is asked of nobody: not at a log-in, not for a change", async () => {
     const alice = await addPersonNamed(peer);
     await prepared(alice);
     assert.deepEqual(
       (await passkeysOf(alice)).map(({ name, is_verified }) => [name, is_verified]),
-      [["Passkey", false]],
+      [["My passkey", false]],
     );
     const elsewhere = await enter(alice.loginName);
     assert.ok(elsewhere.last.left !== undefined, elsewhere.last.html);

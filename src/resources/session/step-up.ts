@@ -5,7 +5,7 @@ import type { Database } from "../../storage/database.ts";
 import { activeUserReader, authenticatorReader, type AuthenticatorRow } from "../user/index.ts";
 
 /** How old the proof may be that a change to an account stands on (L2). */
-export const maxStepUpAgeMs = 300_000;
+export const maxAgeMs = 300_000;
 // Two replicas need not agree on the time to the second.
 const skewMs = 5_000;
 
@@ -29,11 +29,11 @@ export function stepUp(parts: {
       const needed = strongestOf(rows, await policyOf(instanceId, organizationId));
       const at = authentication?.proven[needed]?.getTime();
       const age = at === undefined ? Number.POSITIVE_INFINITY : now().getTime() - at;
-      if (age <= maxStepUpAgeMs && age >= -skewMs) return;
+      if (age <= maxAgeMs && age >= -skewMs) return;
       // The handler checks the password; whoever gives the right one proves it now.
       const isByPassword = needed === "password" && authentication !== undefined;
       if (passwordGiven && isByPassword) return;
-      throw stepUpRequired(needed, maxStepUpAgeMs / 1000);
+      throw stepUpRequired(needed, maxAgeMs / 1000);
     },
   };
 }
