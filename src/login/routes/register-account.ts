@@ -53,7 +53,8 @@ export function registerAccountRoute(parts: RouteParts): Route {
     if (problems.length === 0) return advance.next(context);
     const { loginName: _, ...unnamed } = newcomer;
     await context.save({ ...context.flow.data, newcomer: unnamed });
-    return again(context, problems);
+    const asksForName = context.form.has("login_name") || (await asksName(context, unnamed));
+    return again(context, asksForName ? problems.map(atName) : problems);
   }
 
   /** Whoever has not proven an address yet is led to where that is done. */
@@ -142,6 +143,10 @@ function again(context: PageContext, problems: readonly Problem[]): Promise<Logi
     ? context.again({ problems: ofNames }, paths.register)
     : context.again({ problems });
 }
+
+/** That a name is taken is told at the field that asks for one. */
+const atName = (problem: Problem): Problem =>
+  problem.code === "USERNAME_TAKEN" ? { ...problem, field: "login_name" } : problem;
 
 /** What the page before has asked for. */
 const earlier: ReadonlySet<string> = new Set(["given_name", "family_name", "email"]);
