@@ -191,7 +191,7 @@ async function signInTo(
   let shown = await agent.open(path);
   for (let steps = 0; shown.url.pathname !== path; steps++) {
     assert.ok(steps < mostSteps, `${shown.url} leads to no end: ${shown.html}`);
-    shown = await goOn(agent, person, { issuer }, /^(?:Recovery code|Authenticator app)$/);
+    shown = await goOn(agent, person, { issuer }, /^(?:Recovery code|Authenticator app)\b/);
   }
   return shown;
 }
