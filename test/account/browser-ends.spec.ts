@@ -65,6 +65,8 @@ for (const [device, viewport, javaScriptEnabled] of [
       await page.goto(`${peer.issuer}/ui/account/apps`);
       await journey.at("/ui/account/apps", "apps");
       assert.match(await page.innerText("main"), /Only read my own account/);
+      // What our own API is called in scopes is no word of people.
+      assert.doesNotMatch(await page.innerText("main"), /urn:/);
       await page.getByRole("button", { name: /Take back/ }).click();
       await page.waitForURL((url) => url.search.includes("ACCESS_REVOKED"));
       await journey.at("/ui/account/apps", "apps-none");

@@ -79,7 +79,7 @@ export function passkeyNamePage(page: AccountPage, { id, name }: { id: string; n
 ${field(page, { name: "name", label: "account.passkeyName", autocomplete: "off", maxLength: 100, value: name, isFirst: true })}
 ${submit(t("account.save"))}`,
     )}
-<p class="aside"><a class="link" href="${accountPaths.passkeys}">${t("account.backTo")}</a></p>`,
+<p class="aside"><a class="link" href="${accountPaths.passkeys}">${t("common.back")}</a></p>`,
   );
 }
 
@@ -96,6 +96,6 @@ export function newPasskeyPage(page: AccountPage, { options }: { options: object
     },
     html`${withoutPasskeys(page)}
 ${passkeyForm(page, { action: accountPaths.newPasskey, options, kind: "create", label: t("setupPasskey.submit"), id: "submit" })}
-<p class="aside"><a class="link" href="${accountPaths.passkeys}">${t("account.backTo")}</a></p>`,
+<p class="aside"><a class="link" href="${accountPaths.passkeys}">${t("common.back")}</a></p>`,
   );
 }
