@@ -153,7 +153,7 @@ describe("a passkey of the account, in a browser", () => {
     // Nothing weaker will do.
     assert.equal(await page.getByText("Continue without a passkey").count(), 0);
     // Whoever does not want to goes back without.
-    await page.getByRole("link", { name: "Back", exact: true }).click();
+    await page.getByText("Back to your account").click();
     await journey.at("/ui/account/security/passkeys");
     await page.getByRole("button", { name: /Remove/ }).click();
     await journey.at("/ui/login/mfa");
