@@ -53,6 +53,9 @@ function navigation(page: AccountPage, parent: string): Html {
 }
 
 const backTo = ({ t }: AccountPage, parent: string) => {
-  const label = sections.find(({ path }) => path === parent)?.title ?? "account.title";
+  const label =
+    parent === accountPaths.passkeys
+      ? "account.passkeys"
+      : (sections.find(({ path }) => path === parent)?.title ?? "account.title");
   return html`<a class="back" href="${parent}">${icon("next")}<span>${t(label)}</span></a>`;
 };

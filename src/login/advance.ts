@@ -13,6 +13,8 @@ import type { LoginSession, LoginSessions } from "./sessions.ts";
 import type { KnownBrowsers } from "../resources/user/index.ts";
 import {
   firstFactorAt,
+  levelsOf,
+  maxStepUpAgeMs,
   type Progress as ProgressOf,
   type TrustedBrowsers,
 } from "../resources/session/index.ts";
@@ -64,6 +66,7 @@ const pathOf: Readonly<Record<Exclude<Step, "done">, string>> = {
   recoveryCodes: paths.setupRecoveryCodes,
   changePassword: paths.changePassword,
   verifyEmail: paths.verifyEmail,
+  preparePasskey: paths.preparePasskey,
   consent: paths.consent,
 };
 
@@ -86,7 +89,8 @@ export function createAdvance(parts: Parts): Advance {
     const isConsentDue = await asksConsent(parts, context.at.instanceId, session, data.request);
     const due = await dueFor(parts, context, session);
     const isEmailDue = await asksEmail(parts, context, session);
-    const facts = { isConsentDue, isEmailDue, begin: beginningOf(data), due };
+    const isPreparable = await preparesPasskey(parts, context, session);
+    const facts = { isConsentDue, isEmailDue, isPreparable, begin: beginningOf(data), due };
     return { step: nextStep(data, await progressFor(parts, context, session), facts), due };
   }
 
@@ -194,6 +198,27 @@ async function asksEmail(
   const { allowUsernamePassword } = await demandOf(at.instanceId, session.user);
   if (!allowUsernamePassword) return false;
   return (await users.unprovenEmail(at.instanceId, session.user.id)) !== undefined;
+}
+
+/**
+ * Whether the browser is to make a passkey by itself: in a log-in, not where somebody proves themselves anew, and for whom adding one
+ * would need no other proof (L2).
+ */
+async function preparesPasskey(
+  { demandOf, users, now }: Parts,
+  { at, flow }: PageContext,
+  session: LoginSession | undefined,
+): Promise<boolean> {
+  const { preparing, stepUp } = flow.data;
+  if (session === undefined || preparing === undefined || stepUp !== undefined) return false;
+  const policy = await demandOf(at.instanceId, session.user);
+  const { isPreparable, strengths } = await users.preparation(
+    at.instanceId,
+    session.user.id,
+    policy,
+  );
+  const proven = levelsOf(session.proofs, now().getTime() - maxStepUpAgeMs);
+  return isPreparable && strengths[0] !== undefined && proven.includes(strengths[0]);
 }
 
 async function finish(

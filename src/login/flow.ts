@@ -56,6 +56,8 @@ export type FlowData = {
   passkey?: { challenge: string; domain: string };
   /** The challenge of a key as second factor, as options for the browser. */
   key?: { options: Record<string, unknown> };
+  /** The browser, in which the password was typed, makes passkeys by itself; and what it was asked to make. */
+  preparing?: { asked?: { webAuthNId: string; options: Record<string, unknown> } };
   /** A second factor that is being set up. */
   setup?:
     | {

@@ -30,6 +30,7 @@ import { providerRoutes } from "./routes/provider.ts";
 import { providerAccountRoutes } from "./routes/provider-account.ts";
 import { passwordResetRoutes } from "./routes/password-reset.ts";
 import { passwordRoute } from "./routes/password.ts";
+import { preparePasskeyRoute } from "./routes/prepare-passkey.ts";
 import { recoverRoute } from "./routes/recover.ts";
 import { recoveryCodesRoute } from "./routes/recovery-codes.ts";
 import { registerRoutes } from "./routes/register.ts";
@@ -91,6 +92,7 @@ export function createLogin(
     beginRoute(parts),
     loginNameRoute(parts),
     passwordRoute(parts),
+    preparePasskeyRoute(parts),
     ...emailLoginRoutes(parts),
     accountsRoute(parts),
     ...providerRoutes(parts),

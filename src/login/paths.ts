@@ -21,6 +21,8 @@ export const paths = {
   emailCode: "/ui/login/mfa/email",
   smsCode: "/ui/login/mfa/sms",
   recoveryCode: "/ui/login/mfa/recovery",
+  /** Where a browser makes a passkey by itself. */
+  preparePasskey: "/ui/login/passkey/prepare",
   setup: "/ui/login/mfa/setup",
   setupTotp: "/ui/login/mfa/setup/totp",
   setupPasskey: "/ui/login/mfa/setup/passkey",

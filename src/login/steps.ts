@@ -16,6 +16,7 @@ export type Step =
   | "recoveryCodes"
   | "changePassword"
   | "verifyEmail"
+  | "preparePasskey"
   | "consent"
   | "done";
 
@@ -30,6 +31,8 @@ export function nextStep(
     isConsentDue: boolean;
     /** The address of the account was never proven, and this log-in has not asked for that. */
     isEmailDue: boolean;
+    /** The browser is to make a passkey by itself. */
+    isPreparable: boolean;
     begin: Missing;
     due: Strength | undefined;
   },
@@ -58,6 +61,7 @@ export function nextStep(
   if (facts.due === "mfa") return "mfa";
   if (facts.due === "password") return "password";
   if (flow.mustVerifyEmail === true || facts.isEmailDue) return "verifyEmail";
+  if (facts.isPreparable) return "preparePasskey";
   return facts.isConsentDue && flow.hasConsented !== true ? "consent" : "done";
 }
 

@@ -6,6 +6,7 @@ import {
   activeUserReader,
   authenticatorReader,
   loginNameReader,
+  unpreparable,
   user,
   usernameReader,
   userNamesReader,
@@ -59,6 +60,12 @@ export type LoginUsers = {
   ): Promise<readonly Factor[]>;
   /** How strongly they can prove themselves, as the settings let them. */
   strengths(instanceId: string, userId: string, policy: LoginPolicy): Promise<readonly Strength[]>;
+  /** Whether a browser may make a passkey for them by itself, and how strongly they can prove themselves. */
+  preparation(
+    instanceId: string,
+    userId: string,
+    policy: LoginPolicy,
+  ): Promise<{ isPreparable: boolean; strengths: readonly Strength[] }>;
   /** Who has registered a passkey or a key. */
   byCredential(instanceId: string, credentialId: string): Promise<string | undefined>;
 };
@@ -152,6 +159,12 @@ export function createLoginUsers(deps: Pick<Deps, "db" | "events" | "organizatio
 
     async strengths(instanceId, userId, policy) {
       return strengthsHeld(await authenticators.ofUser(instanceId, userId), policy);
+    },
+
+    async preparation(instanceId, userId, policy) {
+      const rows = await authenticators.ofUser(instanceId, userId);
+      const isPreparable = unpreparable(policy, rows) === undefined;
+      return { isPreparable, strengths: strengthsHeld(rows, policy) };
     },
 
     async byCredential(instanceId, credentialId) {

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { text as textOf } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
 import { addPersonNamed } from "../support/login.ts";
-import { bodyOf } from "../support/peer.ts";
+import { loginPages } from "../support/login-pages.ts";
+import { bodyOf, uniqueName } from "../support/peer.ts";
 import { desktop, type Journeys, phone, startJourneys } from "../login/journey.ts";
 import { journeyAtAccount, stepUp } from "./account-world.ts";
 
@@ -65,6 +66,8 @@ for (const [device, viewport, javaScriptEnabled] of [
       await page.goto(`${peer.issuer}/ui/account/apps`);
       await journey.at("/ui/account/apps", "apps");
       assert.match(await page.innerText("main"), /Only read my own account/);
+      // What our own API is called in scopes is no word of people.
+      assert.doesNotMatch(await page.innerText("main"), /urn:/);
       await page.getByRole("button", { name: /Take back/ }).click();
       await page.waitForURL((url) => url.search.includes("ACCESS_REVOKED"));
       await journey.at("/ui/account/apps", "apps-none");
@@ -90,6 +93,34 @@ for (const [device, viewport, javaScriptEnabled] of [
       assert.match(text, /Chrome · [\s\S]*(?:127\.0\.0\.1|::1)/);
       const [, ...failures] = text.split(/check failed|was wrong|failed/i);
       assert.ok(failures.length > 0, text);
+    });
+
+    it("answers a notice of a log-in with it was not me: all sessions end, and a new password follows", async () => {
+      const { peer, app } = journeys;
+      const address = `${uniqueName("told").replaceAll(" ", "-")}@example.test`;
+      const contact = { email: { address, is_verified: true } };
+      const { loginName } = await addPersonNamed(peer, { contact });
+      await using known = await journeyAtAccount(journeys, loginName, options);
+      await using foreign = await journeyAtAccount(journeys, loginName, options);
+      const { lastMail } = loginPages(peer, app.client);
+      const { to, text } = await lastMail();
+      assert.equal(to, address);
+      const link = /https?:[^\s"]+/.exec(text)?.[0].replaceAll("&amp;", "&") ?? "";
+      const { page } = known;
+      await page.goto(link);
+      await known.at("/ui/login/notme", "not-me");
+      await known.submit();
+      await known.at("/ui/login/password/forgot", "not-me-done");
+      await foreign.page.goto(`${peer.issuer}/ui/account`);
+      assert.equal(new URL(foreign.page.url()).pathname, "/ui/login/loginname");
+      await known.submit();
+      await known.at("/ui/login/password/reset", "not-me-new-password");
+      const { code } = await lastMail();
+      await known.submit({ code, new_password: "another horse battery staple" });
+      await page.waitForURL((url) => url.pathname !== "/ui/login/password/reset");
+      await page.goto(link);
+      await known.submit();
+      await known.at("/ui/login/notme", "not-me-used");
     });
 
     it("gives the data of the person as a file", async () => {

@@ -124,6 +124,7 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
       passkeys: many(20, (index) => ({
         ...{ id: say(`k${index}`), name: say("My laptop"), maker: "iCloud Keychain" },
         ...{ since: at, lastUse: index === 0 ? undefined : at },
+        isPrepared: index === 1,
       })),
       known: {
         ...{ rpId: "localhost", userId: "dXNlcg", allAcceptedCredentialIds: [] },

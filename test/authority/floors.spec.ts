@@ -63,6 +63,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   force_mfa: { group: "login", ...isTrue },
   passkeys_allowed: { group: "login", demanded: false, looser: [true], asStrict: [false] },
+  prepare_passkeys: { group: "login", demanded: false, looser: [true], asStrict: [false] },
   password_check_lifetime: {
     ...{ group: "login", demanded: "9.500s" },
     ...{ looser: ["9.501s", "10s", "31536000s"], asStrict: ["9.500s", "1s"] },

@@ -161,6 +161,60 @@ describe("a passkey that the app asks for, in a browser", () => {
   });
 });
 
+describe("a passkey that the browser makes by itself", () => {
+  // No Chromium without a window ends a conditional creation: it is answered as one that is asked for.
+  const answersConditionally =
+    "if (navigator.credentials) { const { credentials } = navigator; const create = credentials.create.bind(credentials); credentials.create = ({ mediation, ...more }) => create(more); }";
+  // Else the authenticator would answer at once what waits behind the field of the login name.
+  const onlyByButton =
+    "if (globalThis.PublicKeyCredential) PublicKeyCredential.isConditionalMediationAvailable = async () => false";
+
+  it("comes after the password, without a question; a log-in by it is all that is needed from then on", async () => {
+    const { peer, app } = journeys;
+    const { change } = loginPages(peer, app.client);
+    await change("login", { prepare_passkeys: { set: true } });
+    try {
+      const alice = await addPersonNamed(peer);
+      await using journey = await journeys.begin({ viewport: phone });
+      const { page } = journey;
+      for (const script of [answersConditionally, onlyByButton]) await page.addInitScript(script);
+      await addAuthenticator(journey);
+      await page.goto(app.login());
+      await journey.signIn(alice.loginName);
+      assert.deepEqual((await journey.home()).claims?.["amr"], ["pwd"]);
+      await page.goto(`${peer.issuer}/ui/account/security/passkeys`);
+      await journey.at("/ui/account/security/passkeys", "account-passkey-prepared");
+      await page.getByText("Made by your browser after you signed in").waitFor();
+      await page.context().clearCookies();
+      await page.goto(app.login());
+      await page.getByText("Sign in with a passkey").click();
+      assert.equal((await journey.home()).claims?.sub, alice.id);
+      await page.goto(`${peer.issuer}/ui/account/security/passkeys`);
+      assert.equal(await page.getByText("Made by your browser").count(), 0);
+    } finally {
+      await change("login", { prepare_passkeys: { reset: true } });
+    }
+  });
+
+  it("that never comes to be holds nobody up, and nobody without scripts sees of it", async () => {
+    const { peer, app } = journeys;
+    const { change } = loginPages(peer, app.client);
+    await change("login", { prepare_passkeys: { set: true } });
+    try {
+      for (const javaScriptEnabled of [true, false]) {
+        const alice = await addPersonNamed(peer);
+        await using journey = await journeys.begin({ javaScriptEnabled });
+        if (javaScriptEnabled) await addAuthenticator(journey);
+        await journey.page.goto(app.login());
+        await journey.signIn(alice.loginName);
+        assert.equal((await journey.home()).claims?.sub, alice.id);
+      }
+    } finally {
+      await change("login", { prepare_passkeys: { reset: true } });
+    }
+  });
+});
+
 describe("registration in a browser, where passwords are not allowed", () => {
   it("is with a passkey, by which the account is logged in to from then on; nobody is written to about it", async () => {
     const { peer, app } = journeys;

@@ -1,16 +1,12 @@
 // Run: alone, early
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { startBrowser, type TestBrowser, type Visit } from "../support/browser.ts";
+import { prepareAxe, violations } from "./axe.ts";
 import { faultsOfLayout, reachedByTab } from "./page-checks.ts";
 import { nonce, type PageServer, startPageServer } from "./page-server.ts";
 import { type SampleOptions, samples } from "./samples.ts";
-
-// Only its source is wanted: it runs in the page.
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const phone = { width: 320, height: 640 };
 const desktop = { width: 1280, height: 800 };
@@ -150,7 +146,7 @@ describe("text from outside in any page (D78)", () => {
   });
 });
 
-/** Opens all pages, apart from the one that sends itself away. */
+/** Opens all pages, apart from those that send themselves away. */
 async function eachPage(
   visit: Visit,
   { only, ...options }: SampleOptions & { only?: readonly string[] },
@@ -158,18 +154,12 @@ async function eachPage(
 ): Promise<void> {
   const pages = samples({ ...options, nonce });
   pages.delete("form-post");
+  pages.delete("prepare-passkey");
   server.show(pages);
   for (const name of only ?? pages.keys()) {
     await visit.page.goto(`${server.origin}/${name}`);
     await look(name, visit.page);
   }
-}
-
-type Violation = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
-
-/** Runs in a page: axe judges no contrast on what a decoration lies behind, and here one lies behind everything. */
-function hideDecoration(): void {
-  document.styleSheets[0]?.insertRule(".sheet::before { display: none !important }");
 }
 
 // A theme and a brand change colours: what else axe judges is the same in both, and is judged once.
@@ -186,29 +176,10 @@ async function expectNone(
   page: Page,
   rules: Record<(typeof themes)[number], object>,
 ): Promise<void> {
-  await page.evaluate(axe);
-  await page.evaluate(hideDecoration);
+  await prepareAxe(page);
   for (const colorScheme of themes) {
     await page.emulateMedia({ colorScheme });
     const found = await violations(page, rules[colorScheme]);
     assert.deepEqual(found, [], `${colorScheme} ${name}`);
   }
-}
-
-async function violations(page: Page, rules: object): Promise<string[]> {
-  const found = await page.evaluate(async (chosen) => {
-    const { axe: checker } = globalThis as unknown as {
-      axe: { run(options: object): Promise<Record<"violations" | "passes", Violation[]>> };
-    };
-    const options = { ...chosen, resultTypes: ["violations"] };
-    const { violations: bad, passes } = await checker.run(options);
-    if (!passes.some(({ id }) => id === "color-contrast"))
-      throw new Error("no contrast was judged");
-    return bad;
-  }, rules);
-  return found
-    .filter(({ impact }) => ["serious", "critical", "moderate"].includes(impact))
-    .flatMap(({ id, nodes }) =>
-      nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
-    );
 }

@@ -32,6 +32,8 @@ async function claimsOf(shown: Shown): Promise<Record<string, unknown>> {
   return decodeJwt((await peer.send(paths.token, form, basic(web))).body.id_token);
 }
 
+const takenAtField = /id="login-name-problem">(?:(?!<\/p>)[^])*This login name is taken/;
+
 describe("registration", () => {
   const values = (email: string) => ({ given_name: "Nina", family_name: "Simone", email });
 
@@ -66,6 +68,19 @@ describe("registration", () => {
     assert.equal(pathOf(shown), "/ui/login/register");
     assert.match(shown.html, /id="email-problem"/);
     assert.match(shown.html, /value="no-address"/);
+  });
+
+  it("tells at its field that a login name is taken, beside what is wrong with the password", async () => {
+    const email = `${uniqueName("nina").replace(" ", "")}@example.test`;
+    await addPersonNamed(peer, { username: email });
+    const { loginName: taken } = await addPersonNamed(peer);
+    const agent = await pages.begin({ prompt: "create" });
+    await agent.submit(values(email));
+    const asked = await agent.submit({ code: (await pages.lastMail()).code });
+    assert.match(asked.html, /name="login_name"/);
+    const given = { login_name: taken.replace(/@.*/, ""), new_password: password };
+    assert.match((await agent.submit(given)).html, takenAtField);
+    codeIn(await agent.submit({ ...given, login_name: uniqueName("n").replace(" ", "") }));
   });
 
   it("L12: a mistyped address is corrected where its code is asked for; a code proves only its own", async () => {
@@ -140,7 +155,7 @@ describe("registration", () => {
       assert.match((await agent.submit({ login_name: "" })).html, /Please fill in this field/);
       await agent.submit({ login_name: taken.replace(/@.*/, "") });
       const refused = await agent.submit({ by: "email" });
-      assert.match(refused.html, /This login name is taken/);
+      assert.match(refused.html, takenAtField);
       assert.match((await named()).html, /name="by"/);
       codeIn(await agent.submit({ by: "email" }));
     });

@@ -1,11 +1,13 @@
+import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { Authenticator } from "../support/authenticator.ts";
 import { addPersonNamed, authorizeUrl, password } from "../support/login.ts";
 import { loginPages, settingsPath } from "../support/login-pages.ts";
 import type { MadeClient, OidcPeer } from "../support/oidc.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { codesOf, personWhoMustSetUp, personWithTotp } from "./people.ts";
 import type { Shown, UserAgent } from "../support/user-agent.ts";
-import type { Played, RobotWorld, Settings } from "./robot.ts";
+import { goOn, type Played, type RobotWorld, type Settings } from "./robot.ts";
 
 const freshAddress = () => `${uniqueName("robot").replaceAll(" ", "")}@example.test`;
 
@@ -92,9 +94,28 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
   /** The pages of an account, of whoever has signed in. */
   const accountOf = (person: RobotWorld["person"]): RobotWorld => ({
     ...worldOf(person),
-    from: (agent, known) => signInTo("/ui/account", agent, known),
+    from: (agent, known) => signInTo(peer, "/ui/account", agent, known),
     ends: [loggedOut],
   });
+  /** Who has a passkey, which the robot does not use: their recovery codes stand in for it. */
+  async function withPasskey(): Promise<Played> {
+    const address = freshAddress();
+    const contact = { email: { address, is_verified: true } };
+    const { id, loginName } = await addPersonNamed(peer, { contact });
+    const domain = new URL(peer.issuer).hostname;
+    const begun = bodyOf(await peer.post(`/users/${id}/webauthn`, { domain }));
+    const options: JsonObject = begun.public_key_credential_creation_options;
+    const { origin } = new URL(peer.issuer);
+    const public_key_credential = new Authenticator().create(options, { page: { origin } });
+    const verify = { public_key_credential, web_auth_n_name: "A key" };
+    bodyOf(await peer.post(`/users/${id}/webauthn/${begun.web_auth_n_id}/_verify`, verify));
+    const { recovery_codes } = bodyOf(await peer.post(`/users/${id}/recovery_codes`));
+    const left: string[] = [...recovery_codes];
+    return played(loginName, [address], ({ url }) =>
+      url.pathname === "/ui/login/mfa/recovery" ? (left.shift() ?? "") : "",
+    );
+  }
+  const trusting: Settings = { trusted_browser_lifetime: { set: "3600s" } };
   const byMail: Settings = { first_factors: { set: { value: ["email"] } } };
   const byMailAlone: Settings = {
     ...byMail,
@@ -123,19 +144,54 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
       "no account, where nobody has a password",
       { ...worldOf(() => somebody(), { prompt: "create" }), settings: byMailAlone },
     ],
+    [
+      "a browser that makes passkeys by itself",
+      {
+        ...worldOf(async () => {
+          const { values } = await somebody();
+          return { values: { ...values, prepares_passkeys: () => "true" } };
+        }),
+        settings: { prepare_passkeys: { set: true } },
+      },
+    ],
     ["the account of somebody with a password", accountOf(withMail)],
     ["the account of somebody with an authenticator app", accountOf(() => withTotp(false))],
+    [
+      "the account of somebody with an app, codes by mail and recovery codes",
+      accountOf(() => withTotp(true)),
+    ],
+    [
+      "the account of somebody who may trust the browser",
+      { ...accountOf(() => withTotp(false)), settings: trusting },
+    ],
+    ["the account of somebody with a passkey", accountOf(withPasskey)],
+    [
+      "the account of somebody who logs in by mail alone",
+      { ...accountOf(withMail), settings: byMailAlone },
+    ],
+    [
+      "the account of somebody who had to set up a second factor",
+      accountOf(async () => played(await personWhoMustSetUp(peer), [], codeOfSetup)),
+    ],
+    ["the account of somebody whose address was never proven", accountOf(unproven)],
   ]);
 }
 
 const loggedOut = "/ui/login/logout/done";
 
+const mostSteps = 12;
+
 /** Goes to a page that needs a log-in, and answers whatever the log-in asks for. */
-async function signInTo(path: string, agent: UserAgent, { values }: Played): Promise<Shown> {
+async function signInTo(
+  { issuer }: OidcPeer,
+  path: string,
+  agent: UserAgent,
+  person: Played,
+): Promise<Shown> {
   let shown = await agent.open(path);
-  for (const field of ["login_name", "password", "code"]) {
-    if (!shown.html.includes(`name="${field}"`)) continue;
-    shown = await agent.submit({ [field]: (await values[field]?.(shown)) ?? "" });
+  for (let steps = 0; shown.url.pathname !== path; steps++) {
+    assert.ok(steps < mostSteps, `${shown.url} leads to no end: ${shown.html}`);
+    shown = await goOn(agent, person, { issuer }, /^(?:Recovery code|Authenticator app)\b/);
   }
   return shown;
 }

@@ -133,11 +133,24 @@ function check({ status, html, url }: Shown): void {
   assert.ok(Buffer.byteLength(html) <= largestPage, `${url} has ${Buffer.byteLength(html)} bytes`);
 }
 
+/** Follows the link or presses the button that a page is for: its first, or the one of a label that is preferred. */
+export async function goOn(
+  agent: UserAgent,
+  person: Played,
+  world: Pick<RobotWorld, "issuer">,
+  preferred: RegExp,
+): Promise<Shown> {
+  const actions = actionsOf(agent.last, world);
+  const action = actions.find(({ label }) => preferred.test(label)) ?? actions[0];
+  assert.ok(action !== undefined, `no way on: ${agent.last.url}`);
+  return act(agent, person, action, world);
+}
+
 async function act(
   agent: UserAgent,
   person: Played,
   action: Action,
-  { issuer }: RobotWorld,
+  { issuer }: Pick<RobotWorld, "issuer">,
 ): Promise<Shown> {
   if (action.kind === "link") return agent.open(action.href);
   const { fields, inputs, isFilled } = action;
@@ -155,7 +168,7 @@ async function act(
   return shown;
 }
 
-function actionsOf({ html, url }: Shown, { issuer }: RobotWorld): Action[] {
+function actionsOf({ html, url }: Shown, { issuer }: Pick<RobotWorld, "issuer">): Action[] {
   const links = [...html.matchAll(/<a ([^>]*)>([\s\S]*?)<\/a>/g)].flatMap(
     ([, tag = "", text = ""]) => {
       const href = new URL(unescape(/href="([^"]*)"/.exec(tag)?.[1] ?? ""), url);
@@ -181,13 +194,15 @@ function buttonsOf(action: string, content: string): Action[] {
   const all = [...content.matchAll(/<input[^>]*>/g)]
     .map(([tag]) => tag)
     .filter((tag) => tag.includes(" name="));
+  // What is hidden and empty is for a script to fill in.
   const isFixed = (tag: string) =>
-    /type="hidden"/.test(tag) || (/type="radio"/.test(tag) && / checked/.test(tag));
+    (/type="hidden"/.test(tag) && valueIn(tag, "value") !== "") ||
+    (/type="radio"/.test(tag) && / checked/.test(tag));
   const fixed = all
     .filter(isFixed)
     .map((tag) => [valueIn(tag, "name"), valueIn(tag, "value")] as const);
   const inputs = all
-    .filter((tag) => !/type="(?:hidden|radio)"/.test(tag))
+    .filter((tag) => !isFixed(tag) && !/type="radio"/.test(tag))
     .map((tag) => valueIn(tag, "name"));
   return [...content.matchAll(/<button ([^>]*type="submit"[^>]*)>([\s\S]*?)<\/button>/g)].flatMap(
     ([, tag = "", text = ""]) => {

@@ -21,6 +21,7 @@ import { passkeyPage } from "../../src/login/pages/passkey.ts";
 import { emailLinkElsewherePage, emailLoginPage } from "../../src/login/pages/email-login.ts";
 import { notMePage } from "../../src/login/pages/not-me.ts";
 import { passwordPage } from "../../src/login/pages/password.ts";
+import { preparePasskeyPage } from "../../src/login/pages/prepare-passkey.ts";
 import { providerAccountPage } from "../../src/login/pages/provider-account.ts";
 import { providerGoPage } from "../../src/login/pages/provider-go.ts";
 import { providerPasswordPage } from "../../src/login/pages/provider-password.ts";
@@ -114,8 +115,25 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
         loginName: account.loginName,
       }),
     ],
-    ["password", passwordPage(page(), { account, allowsReset: true, allowsEmail: false })],
-    ["password-or-email", passwordPage(page(), { account, allowsReset: true, allowsEmail: true })],
+    [
+      "password",
+      passwordPage(page(), {
+        account,
+        allowsReset: true,
+        allowsEmail: false,
+        preparesPasskeys: false,
+      }),
+    ],
+    [
+      "password-or-email",
+      passwordPage(page(), {
+        account,
+        allowsReset: true,
+        allowsEmail: true,
+        preparesPasskeys: true,
+      }),
+    ],
+    ["prepare-passkey", preparePasskeyPage(page(), { options: creationOptions })],
     ["email-login", emailLoginPage(page(), { account, isSent: false, allowsPassword: true })],
     [
       "email-login-sent",
@@ -128,7 +146,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     [
       "password-wrong",
       passwordPage(wrong({ code: "INVALID_CREDENTIALS" }), {
-        ...{ account, allowsReset: true, allowsEmail: false },
+        ...{ account, allowsReset: true, allowsEmail: false, preparesPasskeys: true },
       }),
     ],
     [

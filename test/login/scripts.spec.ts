@@ -97,6 +97,68 @@ describe("a passkey", () => {
   });
 });
 
+/** Has the browser answer conditional creation as it answers one that is asked for: no Chromium without a window ends one. */
+const answersConditionally =
+  "const { credentials } = navigator; const create = credentials.create.bind(credentials); credentials.create = ({ mediation, ...more }) => create(more);";
+/** A browser that makes no passkey by itself. */
+const refusesConditionally =
+  "navigator.credentials.create = async () => { throw new DOMException('no', 'NotAllowedError') };";
+
+describe("a passkey that the browser makes by itself (decision 0334)", () => {
+  const sent = async (script: string) => {
+    await using visit = await browser.visit();
+    await visit.page.addInitScript(script);
+    await addAuthenticator(visit);
+    const begun = Date.now();
+    await visit.page.goto(`${server.origin}/prepare-passkey`);
+    await until(() => server.sent.length === 1);
+    assert.deepEqual(visit.misdeeds, []);
+    const credential = server.sent[0]?.fields.get("credential") ?? "";
+    return { credential, ms: Date.now() - begun };
+  };
+
+  it("is sent without anything that is pressed", async () => {
+    const { credential } = await sent(answersConditionally);
+    assert.equal((JSON.parse(credential) as Credential).type, "public-key");
+  });
+
+  it("holds nothing up where the browser makes none, and for two seconds where it does not end", async () => {
+    assert.equal((await sent(refusesConditionally)).credential, "");
+    server.sent.length = 0;
+    const { credential, ms } = await sent("");
+    assert.equal(credential, "");
+    assert.ok(ms < 10_000, `${ms} ms`);
+  });
+
+  it("is asked for where the browser says that it makes some, and of nobody whose browser runs no script", async () => {
+    for (const [script, said] of [
+      [
+        "PublicKeyCredential.getClientCapabilities = async () => ({ conditionalCreate: true })",
+        "true",
+      ],
+      [
+        "PublicKeyCredential.getClientCapabilities = async () => ({ conditionalCreate: false })",
+        "",
+      ],
+      ["PublicKeyCredential.getClientCapabilities = undefined", ""],
+      ["delete globalThis.PublicKeyCredential", ""],
+    ] as const) {
+      await using visit = await browser.visit();
+      await visit.page.addInitScript(`if (globalThis.PublicKeyCredential) ${script}`);
+      await visit.page.goto(`${server.origin}/password-wrong`);
+      const field = visit.page.locator("[data-prepares-passkeys]");
+      if (said !== "")
+        await visit.page.waitForFunction(
+          "document.querySelector('[data-prepares-passkeys]').value !== ''",
+        );
+      assert.equal(await field.inputValue(), said, script);
+    }
+    await using visit = await browser.visit({ javaScriptEnabled: false });
+    await visit.page.goto(`${server.origin}/password-wrong`);
+    assert.equal(await visit.page.locator("[data-prepares-passkeys]").getAttribute("value"), "");
+  });
+});
+
 describe("the answer to an application", () => {
   it("is sent by the page itself", async () => {
     await using visit = await browser.visit();

@@ -91,4 +91,12 @@ export async function rareChecks(
     await create(`/users/${id}/webauthn/${web_auth_n_id}/_rename`, renamed);
     await remove(`/users/${id}/webauthn/${web_auth_n_id}`);
   }
+  await deps.events.transact(at, async (tx) => {
+    const made = { webAuthNId: "prepared", name: "key", credentialId: "cHJlcGFyZWQ" };
+    const key = { publicKey: "a2V5", transports: ["internal"], signCount: 0, rpId: domain };
+    tx.record(userStream, await tx.load(userStream, id), [
+      userEvents["human.passwordless.token.prepared"]({ ...made, ...key }),
+      userEvents["human.passwordless.token.confirmed"]({ webAuthNId: made.webAuthNId }),
+    ]);
+  });
 }

@@ -34,6 +34,7 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
       second_factors: { value: ["totp"] },
       trusted_browser_lifetime: "3600s",
       first_factors: { value: ["email"] },
+      prepare_passkeys: false,
     },
   ],
   [

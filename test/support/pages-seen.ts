@@ -8,7 +8,7 @@ export type SeenPage = { path: string; html: string };
 const english: ReadonlySet<string> = new Set(textsIn(readJson("../../src/texts/en.json")));
 // What tells of one person, request or build.
 const passing = new Set(
-  "value href action src nonce content lang style data-options aria-label".split(" "),
+  "value href action src nonce content lang style data-options data-prepare aria-label".split(" "),
 );
 
 /**

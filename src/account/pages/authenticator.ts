@@ -54,6 +54,6 @@ ${form(
 ${submit(t("common.continue"))}`,
 )}</li>
 </ol>
-<p class="aside"><a class="link" href="${accountPaths.security}">${t("account.backTo")}</a></p>`,
+<p class="aside"><a class="link" href="${accountPaths.security}">${t("common.back")}</a></p>`,
   );
 }

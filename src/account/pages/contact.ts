@@ -100,4 +100,4 @@ const codeForm = (page: AccountPage, { kind }: ContactView) =>
 ${submit(page.t("common.continue"))}
 ${button(page.t("common.resend"), { name: "send", value: "true", look: "quiet" })}`,
   )}
-<p class="aside"><a class="link" href="${accountPaths.contact}">${page.t("account.backTo")}</a></p>`;
+<p class="aside"><a class="link" href="${accountPaths.contact}">${page.t("common.back")}</a></p>`;

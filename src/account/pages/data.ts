@@ -34,6 +34,6 @@ export function deletePage(page: AccountPage): string {
 ${wrong.length > 0 && html`<p class="wrong" id="${id}-problem">${wrong.map((problem) => html`<span>${icon("alert")}${problemText(page, problem)}</span>`)}</p>`}</div>
 <button type="submit" class="button grave" id="submit">${t("account.deleteSubmit")}</button>`,
     )}
-<p class="aside"><a class="link" href="${accountPaths.data}">${t("account.backTo")}</a></p>`,
+<p class="aside"><a class="link" href="${accountPaths.data}">${t("common.back")}</a></p>`,
   );
 }

@@ -19,6 +19,8 @@ export type PasskeysView = {
     maker: string | undefined;
     since: Timestamp | undefined;
     lastUse: Timestamp | undefined;
+    /** A browser made it by itself, and it was not used yet. */
+    isPrepared: boolean;
   }[];
   /** What the browser is told, so that it offers no passkey that counts no more, and each by the name of now. */
   known: KnownPasskeys;
@@ -27,15 +29,17 @@ export type PasskeysView = {
 /** Passkeys and security keys. Sends `remove` with the id of one, or `name` to add one. */
 export function passkeysPage(page: AccountPage, { passkeys, known }: PasskeysView): string {
   const { t } = page;
-  const items = passkeys.map(({ id, name, maker, since, lastUse }) => ({
+  const items = passkeys.map(({ id, name, maker, since, lastUse, isPrepared }) => ({
     icon: "key" as const,
     title: html`<bdi>${name}</bdi>`,
     lines: [
       maker,
       since && html`${t("account.added")} ${when(page, since)}`,
-      lastUse === undefined
-        ? t("account.never")
-        : html`${t("account.lastUsed")} ${when(page, lastUse)}`,
+      isPrepared
+        ? t("account.preparedPasskey")
+        : lastUse === undefined
+          ? t("account.never")
+          : html`${t("account.lastUsed")} ${when(page, lastUse)}`,
     ],
     action: html`<span class="actions"><a class="button plain small" href="${accountPaths.passkeyName}?passkey=${encodeURIComponent(id)}">${t("account.rename")}<span class="hidden"> ${name}</span></a>
 ${pressButton({ name: "remove", value: id, label: t("account.remove"), about: name })}</span>`,
@@ -75,7 +79,7 @@ export function passkeyNamePage(page: AccountPage, { id, name }: { id: string; n
 ${field(page, { name: "name", label: "account.passkeyName", autocomplete: "off", maxLength: 100, value: name, isFirst: true })}
 ${submit(t("account.save"))}`,
     )}
-<p class="aside"><a class="link" href="${accountPaths.passkeys}">${t("account.backTo")}</a></p>`,
+<p class="aside"><a class="link" href="${accountPaths.passkeys}">${t("common.back")}</a></p>`,
   );
 }
 
@@ -92,6 +96,6 @@ export function newPasskeyPage(page: AccountPage, { options }: { options: object
     },
     html`${withoutPasskeys(page)}
 ${passkeyForm(page, { action: accountPaths.newPasskey, options, kind: "create", label: t("setupPasskey.submit"), id: "submit" })}
-<p class="aside"><a class="link" href="${accountPaths.passkeys}">${t("account.backTo")}</a></p>`,
+<p class="aside"><a class="link" href="${accountPaths.passkeys}">${t("common.back")}</a></p>`,
   );
 }

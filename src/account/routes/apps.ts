@@ -21,11 +21,14 @@ export const appsRoute = (parts: AccountParts): Route =>
         query: { limit: atMost(parts, ofOnePage + 1), offset: BigInt(from) },
         filters: [{ filter: { case: "userId", value: own.user.id } }],
       });
-      const apps = result.slice(0, ofOnePage).map(({ details, appName, clientId, ...consent }) => ({
-        ...{ id: details?.id ?? "", app: appName || clientId },
-        ...{ scopes: consent.scopes, access: consent.access },
-        ...{ since: consent.since, lastUsed: consent.lastUsed },
-      }));
+      const shown = result.slice(0, ofOnePage);
+      const apps = await Promise.all(
+        shown.map(async ({ details, appName, clientId, ...consent }) => ({
+          ...{ id: details?.id ?? "", app: appName || clientId },
+          scopes: await parts.consents.besideOwnApi(instanceId, consent.scopes),
+          ...{ access: consent.access, since: consent.since, lastUsed: consent.lastUsed },
+        })),
+      );
       const organization = await parts.users.organizationName(instanceId, own.user.organizationId);
       const view = { apps, organization, parts: partsAt(from, ofOnePage, result.length) };
       return own.show((page) => appsPage(page, view), {

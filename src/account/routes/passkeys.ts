@@ -62,12 +62,13 @@ export function passkeyRoutes(parts: AccountParts): Route[] {
       path: accountPaths.passkeys,
       async get(own) {
         const all = (await waysIn(own))?.webAuthN ?? [];
-        const passkeys = all
-          .filter(({ isVerified }) => isVerified)
-          .map(({ webAuthNId, name, creationDate, lastUseDate, aaguid }) => ({
+        const passkeys = all.map(
+          ({ webAuthNId, name, isVerified, creationDate, lastUseDate, aaguid }) => ({
             ...{ id: webAuthNId, name, since: creationDate, lastUse: lastUseDate },
+            isPrepared: !isVerified,
             maker: makerOf(aaguid),
-          }));
+          }),
+        );
         const of = { instanceId: own.context.at.instanceId, userId: own.user.id };
         const known = await knownOf(of, hostName(new URL(own.context.at.issuer).host));
         return own.show((page) => passkeysPage(page, { passkeys, known }));

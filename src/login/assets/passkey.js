@@ -88,6 +88,34 @@ async function offer(form) {
   }
 }
 
+// A browser that makes a passkey by itself takes a moment, or never ends.
+const longestMs = 2_000;
+
+// Has the browser make a passkey of which nobody asks its user, and goes on in any case.
+async function prepare(form) {
+  const ending = new AbortController();
+  const late = new Promise((resolve) => {
+    setTimeout(resolve, longestMs);
+  });
+  try {
+    const publicKey = toCreation(JSON.parse(form.dataset.prepare));
+    const common = { mediation: "conditional", signal: ending.signal };
+    const creation = navigator.credentials.create({ ...common, publicKey });
+    const credential = await Promise.race([creation, late]);
+    if (credential) form.elements.namedItem("credential").value = toJson(credential);
+  } catch {
+    // Nobody asked for it, so nobody is told.
+  }
+  ending.abort();
+  HTMLFormElement.prototype.submit.call(form);
+}
+
+// Says whether this browser makes passkeys by itself.
+async function say(field) {
+  const abilities = await PublicKeyCredential.getClientCapabilities?.();
+  if (abilities?.conditionalCreate) field.value = "true";
+}
+
 // Tells the browser which passkeys count and what their owner is called now. None is ever called unknown: a page may be older than
 // a passkey. A browser that cannot be told goes on as before.
 async function tell(element) {
@@ -103,6 +131,10 @@ const isSupported =
   globalThis.PublicKeyCredential !== undefined && navigator.credentials !== undefined;
 if (isSupported) {
   for (const form of document.querySelectorAll("form[data-passkey]")) void offer(form);
+  for (const form of document.querySelectorAll("form[data-prepare]")) void prepare(form);
+  for (const field of document.querySelectorAll("[data-prepares-passkeys]")) {
+    say(field).catch(() => {});
+  }
   for (const element of document.querySelectorAll("[data-passkeys-known]")) {
     tell(element).catch(() => {});
   }

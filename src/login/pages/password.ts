@@ -12,21 +12,30 @@ export type PasswordView = {
   allowsReset: boolean;
   /** A code by mail will do as well. */
   allowsEmail: boolean;
+  /** Browsers say whether they make passkeys by themselves. */
+  preparesPasskeys: boolean;
 };
+
+/** Which a script sets to `true` in browsers that make passkeys by themselves. */
+export const preparesPasskeysField = "prepares_passkeys";
 
 /** Asks for the password of who was named. Sends `password`; `send` to the page of codes by mail. */
 export function passwordPage(page: Page, view: PasswordView): string {
-  const { account, allowsReset, allowsEmail } = view;
+  const { account, allowsReset, allowsEmail, preparesPasskeys } = view;
   const { t } = page;
   return layout(
     page,
-    { title: t("password.title"), scripts: ["login.js"] },
+    {
+      title: t("password.title"),
+      scripts: ["login.js", ...(preparesPasskeys ? (["passkey.js"] as const) : [])],
+    },
     html`${accountLine(account, link(page, paths.loginName, t("common.notYou")))}
 ${form(
   page,
   { action: paths.password },
   html`<input type="text" autocomplete="username" value="${account.loginName}" hidden readonly>
 ${field(page, { name: "password", label: "field.password", type: "password", autocomplete: "current-password", isFirst: true })}
+${preparesPasskeys && html`<input type="hidden" name="${preparesPasskeysField}" value="" data-prepares-passkeys>`}
 ${submit(t("password.submit"))}`,
 )}
 ${allowsEmail && form(page, { action: paths.emailLogin }, button(html`${icon("mail")}${t("password.byEmail")}`, { name: "send", value: "true", look: "plain" }))}

@@ -9,10 +9,10 @@ import { setupPasskeyPage } from "../pages/setup-passkey.ts";
 import { paths } from "../paths.ts";
 import { missingIn, type Route, type RouteParts, toProblems, valueOf } from "../route.ts";
 import type { PageContext } from "../page-context.ts";
+import { usualPasskeyName } from "../usual-passkey-name.ts";
 import { credentialOf } from "./passkey.ts";
 
 // As for all codes that are sent: nobody's answer takes as long.
-const usualName = "login";
 
 const refused = { problems: [{ code: "CODE_INVALID", field: "code" }] } as const;
 
@@ -117,7 +117,7 @@ async function create(parts: RouteParts, context: PageContext) {
   if (invited === undefined) return context.again(refused);
   const { user, webAuthNId } = invited;
   const publicKeyCredential = (await credentialOf(parts, context)) ?? {};
-  const verify = { publicKeyCredential, webAuthNName: usualName };
+  const verify = { publicKeyCredential, webAuthNName: usualPasskeyName(context.language) };
   try {
     const request = { id: user.id, webAuthNId, verify };
     await parts.call(UserService.method.verifyWebAuthNRegistration, request, asUser(context, user));

@@ -1,6 +1,6 @@
 import { constantTime } from "../../constant-time.ts";
 import { isEmailOffered } from "../email-offer.ts";
-import { passwordPage } from "../pages/password.ts";
+import { passwordPage, preparesPasskeysField } from "../pages/password.ts";
 import { paths } from "../paths.ts";
 import { provePassword } from "../prove.ts";
 import { missingIn, noticeOf, problemsOf, type Route, type RouteParts } from "../route.ts";
@@ -22,7 +22,10 @@ export function passwordRoute(parts: RouteParts): Route {
         ? { loginName: data.loginName ?? "" }
         : await users.account(context.at.instanceId, session.user.id);
     const allowsEmail = await isEmailOffered(parts, context);
-    const view = { account, allowsReset: !policy.hidePasswordReset, allowsEmail };
+    const view = {
+      ...{ account, allowsReset: !policy.hidePasswordReset, allowsEmail },
+      preparesPasskeys: policy.preparePasskeys,
+    };
     return context.show((page) => passwordPage(page, view), { ...shown, self: paths.password });
   }
 
@@ -42,8 +45,14 @@ export function passwordRoute(parts: RouteParts): Route {
       if (!proved.isRight) {
         return context.again({ problems: [{ code: "INVALID_CREDENTIALS", field: "password" }] });
       }
-      if (proved.mustChangePassword) {
-        await context.save({ ...context.flow.data, mustChangePassword: true });
+      const { mustChangePassword } = proved;
+      const preparesPasskeys = context.form.get(preparesPasskeysField) === "true";
+      if (mustChangePassword || preparesPasskeys) {
+        await context.save({
+          ...context.flow.data,
+          ...(mustChangePassword ? { mustChangePassword } : {}),
+          ...(preparesPasskeys ? { preparing: {} } : {}),
+        });
       }
       return advance.next(context);
     },

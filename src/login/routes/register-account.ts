@@ -10,9 +10,8 @@ import { writing } from "../writing.ts";
 import type { PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
 import { credentialOf } from "./passkey.ts";
+import { usualPasskeyName } from "../usual-passkey-name.ts";
 import { newcomerOf } from "./register.ts";
-
-const usualName = "login";
 
 /**
  * The account of somebody who has proven their address, and what they will log in by. The address is the login name; where it leads
@@ -54,7 +53,8 @@ export function registerAccountRoute(parts: RouteParts): Route {
     if (problems.length === 0) return advance.next(context);
     const { loginName: _, ...unnamed } = newcomer;
     await context.save({ ...context.flow.data, newcomer: unnamed });
-    return again(context, problems);
+    const asksForName = context.form.has("login_name") || (await asksName(context, unnamed));
+    return again(context, asksForName ? problems.map(atName) : problems);
   }
 
   /** Whoever has not proven an address yet is led to where that is done. */
@@ -130,7 +130,10 @@ async function wayInOf(
     return undefined;
   }
   const { webAuthNId } = passkey;
-  return { kind: "passkey", passkey: { webAuthNId, name: usualName, credential } };
+  return {
+    kind: "passkey",
+    passkey: { webAuthNId, name: usualPasskeyName(context.language), credential },
+  };
 }
 
 /** Leads back to what is wrong: to the page before, where it is what that has asked for. */
@@ -140,6 +143,10 @@ function again(context: PageContext, problems: readonly Problem[]): Promise<Logi
     ? context.again({ problems: ofNames }, paths.register)
     : context.again({ problems });
 }
+
+/** That a name is taken is told at the field that asks for one. */
+const atName = (problem: Problem): Problem =>
+  problem.code === "USERNAME_TAKEN" ? { ...problem, field: "login_name" } : problem;
 
 /** What the page before has asked for. */
 const earlier: ReadonlySet<string> = new Set(["given_name", "family_name", "email"]);

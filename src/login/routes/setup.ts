@@ -22,9 +22,8 @@ import type { LoginSession } from "../sessions.ts";
 import { missingProof } from "../../resources/session/index.ts";
 import type { PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
+import { usualPasskeyName } from "../usual-passkey-name.ts";
 import { credentialOf } from "./passkey.ts";
-
-const usualName = "login";
 
 /** A second factor for who must have one and has none: an app with codes, or a passkey; recovery codes after it. */
 export function setupRoutes(parts: RouteParts): Route[] {
@@ -193,7 +192,7 @@ function passkeyRoute(parts: RouteParts, { whereDue, done }: Steps): Route {
     const { id } = session.user;
     const { webAuthNId } = setup;
     const publicKeyCredential: JsonObject = (await credentialOf(parts, context)) ?? {};
-    const verify = { publicKeyCredential, webAuthNName: usualName };
+    const verify = { publicKeyCredential, webAuthNName: usualPasskeyName(context.language) };
     try {
       const request = { id, webAuthNId, verify };
       const caller = asUser(context, session.user);

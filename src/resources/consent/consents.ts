@@ -50,6 +50,8 @@ export type Consents = {
     app: AskingApp,
     scope: readonly string[],
   ): Promise<{ choices: readonly Choice[]; others: readonly string[] }>;
+  /** What of a scope is beside our own APIs, which are told of in words. */
+  besideOwnApi(instanceId: string, scope: readonly string[]): Promise<readonly string[]>;
   /** What tokens of the app for the user may do at our own APIs; undefined where nobody gave it anything. */
   powerOf(
     instanceId: string,
@@ -87,6 +89,11 @@ export function createConsents({
   const of = (instanceId: string, userId: string, clientId: string) =>
     recorded(instanceId, JSON.stringify([userId, clientId]), [userId, clientId]);
 
+  async function besideOwnApi(instanceId: string, scope: readonly string[]) {
+    const own = await ownProject(instanceId);
+    return scope.filter((word) => !asksForOwnApi([word], own));
+  }
+
   const home = {
     grants: projectGrantReader(db),
     isAccepted: acceptanceReader(db, membershipReader(db)),
@@ -109,9 +116,10 @@ export function createConsents({
       return !asked.every((word) => row?.scope.includes(word) ?? false);
     },
 
+    besideOwnApi,
+
     async asked(instanceId, user, app, scope) {
-      const own = await ownProject(instanceId);
-      const others = scope.filter((word) => !asksForOwnApi([word], own));
+      const others = await besideOwnApi(instanceId, scope);
       return { choices: others.length < scope.length ? choicesFor(user, app) : [], others };
     },
 

@@ -93,6 +93,7 @@ async function judge(
 ) {
   const { password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
   let isRight = found !== undefined;
+  let checked = found;
   let isChangeRequired = false;
   const who = () => (isRight ? found?.id : undefined);
   const happened: SessionEvent[] = [];
@@ -115,7 +116,11 @@ async function judge(
     const challengeId = session?.challengeId ?? "";
     const credential = webAuthN.credentialAssertionData ?? {};
     const outcome = await checks.webAuthN.check(at, who(), { challengeId, credential });
-    const { webAuthNId, isUserVerified } = outcome.isRight ? outcome : unknown;
+    const { webAuthNId, isUserVerified, isConfirmed } = outcome.isRight ? outcome : unknown;
+    // The event of its first use is this check's own, and no change that came between.
+    if (isConfirmed && checked !== undefined) {
+      checked = { ...checked, version: checked.version + 1n };
+    }
     take(outcome.isRight, sessionEvents["webauthn.checked"]({ webAuthNId, isUserVerified }));
   }
   if (idpIntent !== undefined) {
@@ -142,7 +147,7 @@ async function judge(
     const isThisRight = await checks.recoveryCode(at, who(), recoveryCode.code);
     take(isThisRight, sessionEvents["recovery_code.checked"]({}));
   }
-  return { isRight, isChangeRequired, user: found, happened };
+  return { isRight, isChangeRequired, user: checked, happened };
 }
 
 /** An active user of an active organization. */
@@ -159,7 +164,7 @@ async function find(
 }
 
 const nothing: Checked = { user: undefined, isNamed: false, happened: [] };
-const unknown = { webAuthNId: "", isUserVerified: false };
+const unknown = { webAuthNId: "", isUserVerified: false, isConfirmed: false };
 const noProvider = { idpId: "", isSecondFactor: false };
 
 const asksAnything = (wanted: Checks): boolean =>

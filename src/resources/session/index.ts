@@ -32,7 +32,7 @@ export { type FoundSession, isLiving, sessionById } from "./queries.ts";
 export { session, sessionNotFound } from "./session.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
-export { stepUp, strengthsHeld } from "./step-up.ts";
+export { maxAgeMs as maxStepUpAgeMs, stepUp, strengthsHeld } from "./step-up.ts";
 export { createTrustedBrowsers, endTrust, type TrustedBrowsers } from "./trusted-browsers.ts";
 export { createVisits, sessionVisits, type Visit, type Visits } from "./visits.ts";
 export { sessionCaller, sessionTokens } from "./token.ts";

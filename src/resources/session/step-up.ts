@@ -4,7 +4,8 @@ import { type LoginPolicy, loginSettingsReader } from "../../settings/login/inde
 import type { Database } from "../../storage/database.ts";
 import { activeUserReader, authenticatorReader, type AuthenticatorRow } from "../user/index.ts";
 
-const maxAgeMs = 300_000;
+/** How old the proof may be that a change to an account stands on (L2). */
+export const maxAgeMs = 300_000;
 // Two replicas need not agree on the time to the second.
 const skewMs = 5_000;
 

@@ -11,6 +11,7 @@ const removed: News = "factor.removed";
 /** What its owner is told of that happened to an account (L5). What came with the account is no news. */
 const newsOf: Readonly<Record<string, News>> = {
   "user.human.passwordless.token.verified": added,
+  "user.human.passwordless.token.prepared": added,
   "user.human.mfa.u2f.token.verified": added,
   "user.human.mfa.otp.verified": added,
   "user.human.mfa.otp.sms.verified": added,

@@ -62,6 +62,7 @@ function madeBy(event: UserEvent): string | undefined {
     case "user.human.password.changed":
       return "password";
     case "user.human.passwordless.token.added":
+    case "user.human.passwordless.token.prepared":
     case "user.human.mfa.u2f.token.added":
       return `web_authn/${event.payload.webAuthNId}`;
     case "user.human.mfa.otp.added":

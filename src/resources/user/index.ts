@@ -41,6 +41,7 @@ import { tokenHandlers } from "./token/handlers.ts";
 import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
+import { preparedGoWithPassword } from "./web-authn/prepared.ts";
 
 export type { UserDeps, UserPorts } from "./ports.ts";
 export { type DomainClaim, domainClaimed } from "./domain-claims.ts";
@@ -119,6 +120,7 @@ export {
 } from "./user.ts";
 export { reachOf, requireVouching } from "./vouch.ts";
 export type { UserVerification } from "./web-authn/challenges.ts";
+export { unpreparable } from "./web-authn/prepared.ts";
 export { type KnownPasskeys, knownPasskeys } from "./web-authn/known-passkeys.ts";
 export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
@@ -177,7 +179,7 @@ export const userModule: Module<UserDeps> = {
     ...(await recoveryLinkConcerns(parts)),
   ],
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
-  reactions: (parts) => [domainsAreClaimed(parts), accountNews(parts)],
+  reactions: (parts) => [domainsAreClaimed(parts), preparedGoWithPassword, accountNews(parts)],
   invariants: ({ db }) => [
     withinQuota(db, {
       ...{ quota: "users", table: users },

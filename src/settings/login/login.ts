@@ -33,6 +33,7 @@ export const builtInLogin = {
   second_factors: [...secondFactors],
   trusted_browser_lifetime: "0s",
   first_factors: [],
+  prepare_passkeys: false,
 } satisfies Record<string, SettingValue>;
 
 /** How people log in, set for an instance or for an organization. */
@@ -81,6 +82,8 @@ export type LoginPolicy = {
   trustedBrowserLifetimeMs: number;
   /** How a log-in may begin beside passwords, passkeys and providers. */
   firstFactors: readonly FirstFactor[];
+  /** Browsers may make a passkey by themselves after a log-in by password. */
+  preparePasskeys: boolean;
 };
 
 export type LoginPolicyReader = SettingsReader<LoginPolicy>;
@@ -108,5 +111,6 @@ export const loginSettingsReader = (db: Database): LoginPolicyReader =>
       secondFactors: secondFactors.filter((factor) => chosen.includes(factor)),
       trustedBrowserLifetimeMs: millisecondsOf(value("trusted_browser_lifetime")),
       firstFactors: firstFactors.filter((factor) => first.includes(factor)),
+      preparePasskeys: value("prepare_passkeys") === true && value("passkeys_allowed") === true,
     };
   });

@@ -279,9 +279,9 @@ describe("a challenge for a passkey", () => {
   const domain = "localhost";
   const asking = (more: JsonObject = {}) => ({ web_auth_n: { domain, ...more } });
 
-  async function withPasskey() {
+  async function withPasskey(more: JsonObject = {}) {
     const id = await addLogin();
-    const begun = bodyOf(await post(`/users/${id}/webauthn`, { domain }));
+    const begun = bodyOf(await post(`/users/${id}/webauthn`, { domain, ...more }));
     const authenticator = new Authenticator();
     bodyOf(
       await post(`/users/${id}/webauthn/${begun.web_auth_n_id}/_verify`, {
@@ -314,6 +314,29 @@ describe("a challenge for a passkey", () => {
     const { web_auth_n } = (await show(session.id)).factors;
     assert.equal(web_auth_n.user_verified, true);
     assertRefused((await check(session.id, checks)).refusal, wrong);
+  });
+
+  it("is answered by one that a browser made by itself where the user is to be verified, and by that it counts (decision 0334)", async () => {
+    const set = (prepare_passkeys: JsonObject) =>
+      service.peer.rest(
+        "PATCH",
+        "/settings/v3alpha/login",
+        { prepare_passkeys },
+        { token: service.app.token },
+      );
+    bodyOf(await set({ set: true }));
+    const { id, authenticator } = await withPasskey({ conditional: true });
+    bodyOf(await set({ reset: true }));
+    const checks = named(id);
+    const none = await post("/sessions", { checks, challenges: asking() });
+    assertRefused(none.refusal, { code: 9, reason: "WEB_AUTH_N_NOT_REGISTERED" });
+    const requirement = "USER_VERIFICATION_REQUIREMENT_REQUIRED";
+    const challenges = asking({ user_verification_requirement: requirement });
+    const session = await open({ checks, challenges });
+    const answer = authenticator.get(optionsOf(session.challenges), local);
+    bodyOf(await check(session.id, { web_auth_n: { credential_assertion_data: answer } }));
+    assert.equal((await show(session.id)).factors.web_auth_n.user_verified, true);
+    bodyOf(await post("/sessions", { checks, challenges: asking() }), 201);
   });
 
   it("counts only for the page of its domain, and no more once there is a newer one", async () => {

@@ -7,61 +7,15 @@ import { Authenticator, type Manner } from "../../support/authenticator.ts";
 import { bodyOf, uniqueName } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";
 import { startUserPeer, together } from "./user-peer.ts";
+import { domain, invalid, local, page, webAuthNCalls, wrong } from "./web-authn-calls.ts";
 
 const service = await startUserPeer();
-const { post, remove, checks, at, deps, addPerson, addMachine, tokenOf } = service;
+const { post, remove, checks, at, addPerson, addMachine, tokenOf } = service;
 const { authenticatorsOf, eventsOf, pass } = service;
 after(() => service[Symbol.asyncDispose]());
 
-const domain = "localhost";
 const minute = 60_000;
-const page = { origin: "http://localhost:3000" };
-const local: Manner = { page };
-const invalid = { code: 3, reason: "WEB_AUTH_N_INVALID", field: "verify.public_key_credential" };
-
-const start = (id: string, more: JsonObject = {}, options = {}) =>
-  post(`/users/${id}/webauthn`, { domain, ...more }, options);
-
-async function begin(id: string) {
-  const begun = bodyOf(await start(id));
-  const options: JsonObject = begun.public_key_credential_creation_options;
-  const webAuthNId = String(begun.web_auth_n_id);
-  const verify = (credential: JsonObject, call = {}) =>
-    post(
-      `/users/${id}/webauthn/${webAuthNId}/_verify`,
-      { public_key_credential: credential, web_auth_n_name: "My key" },
-      call,
-    );
-  return { options, webAuthNId, verify };
-}
-
-/** A person with a registered authenticator. */
-async function registered(authenticator = new Authenticator(), manner: Manner = {}) {
-  const id = await addPerson();
-  const { options, webAuthNId, verify } = await begin(id);
-  bodyOf(await verify(authenticator.create(options, { ...local, ...manner })));
-  return { id, authenticator, webAuthNId };
-}
-
-const challenge = (
-  userId: string,
-  userVerification: "required" | "preferred" = "required",
-  asked = domain,
-) =>
-  deps.events.transact(at, (tx) =>
-    checks.webAuthN.challenge(
-      tx,
-      { instanceId: at.instanceId, userId },
-      { domain: asked, field: "domain", userVerification },
-    ),
-  );
-async function login(id: string, authenticator: Authenticator, manner: Manner = {}) {
-  const asked = await challenge(id);
-  assert.ok(asked !== undefined);
-  const credential = authenticator.get(asked.options, { ...local, ...manner });
-  return checks.webAuthN.check(at, id, { challengeId: asked.challengeId, credential });
-}
-const wrong = { isRight: false };
+const { start, begin, registered, challenge, login } = webAuthNCalls(service);
 
 describe("registering a passkey", () => {
   it("begins with options for the browser, and ends with what it makes of them", async () => {
@@ -263,7 +217,7 @@ describe("logging in with a passkey", () => {
   for (const algorithm of ["ES256", "EdDSA", "RS256"] as const) {
     it(`is right with the key that was registered (${algorithm})`, async () => {
       const { id, authenticator, webAuthNId } = await registered(new Authenticator(algorithm));
-      const right = { isRight: true, webAuthNId, isUserVerified: true };
+      const right = { isRight: true, webAuthNId, isUserVerified: true, isConfirmed: false };
       assert.deepEqual(await login(id, authenticator), right);
       assert.deepEqual(await login(id, authenticator), right);
     });
@@ -369,7 +323,7 @@ describe("logging in with a passkey", () => {
     const credential = authenticator.get(asked.options, { ...local, isVerified: false });
     const { challengeId } = asked;
     assert.deepEqual(await checks.webAuthN.check(at, id, { challengeId, credential }), {
-      ...{ isRight: true, webAuthNId, isUserVerified: false },
+      ...{ isRight: true, webAuthNId, isUserVerified: false, isConfirmed: false },
     });
   });
 });

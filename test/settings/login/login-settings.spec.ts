@@ -32,6 +32,7 @@ const builtIn = allBuiltIn({
   second_factors: allFactors,
   trusted_browser_lifetime: "0s",
   first_factors: [],
+  prepare_passkeys: false,
 });
 const reset = Object.fromEntries(Object.keys(builtIn).map((name) => [name, { reset: true }]));
 
@@ -54,6 +55,7 @@ const others = {
   second_factors: ["u2f", "totp"],
   trusted_browser_lifetime: "4s",
   first_factors: ["email"],
+  prepare_passkeys: true,
 };
 const setOthers = Object.fromEntries(
   Object.entries(others).map(([name, value]) => [
@@ -139,6 +141,7 @@ describe("login settings", () => {
       defaultRedirectUri: "",
       secondFactors: allFactors,
       firstFactors: [],
+      preparePasskeys: false,
     });
     const { validate_org_domains: _, force_mfa_administrators: __, ...settable } = setOthers;
     bodyOf(await set(settable, of(organization)));
@@ -158,6 +161,8 @@ describe("login settings", () => {
       maxPasswordAttempts: 3,
       trustedBrowserLifetimeMs: 4_000,
       firstFactors: ["email"],
+      // Where no passkey counts, none is made.
+      preparePasskeys: false,
       defaultRedirectUri: "https://app.example.com/start?a=b",
       secondFactors: ["totp", "u2f"],
     });

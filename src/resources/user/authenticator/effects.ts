@@ -80,6 +80,8 @@ export const effects: Effects = {
   "user.human.passwordless.initialization.code.added": undefined,
   "user.human.passwordless.token.added": credential(true),
   "user.human.passwordless.token.verified": webAuthN.verified,
+  "user.human.passwordless.token.prepared": credential(true),
+  "user.human.passwordless.token.confirmed": webAuthN.verified,
   "user.human.passwordless.token.renamed": renamed,
   "user.human.passwordless.token.removed": webAuthN.removed,
   "user.human.mfa.u2f.token.added": credential(false),

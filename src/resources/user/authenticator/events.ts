@@ -61,6 +61,9 @@ export const authenticatorPayloads = {
   "human.passwordless.initialization.code.added": nothing(),
   "human.passwordless.token.added": credential(),
   "human.passwordless.token.verified": webAuthN(),
+  /** A browser made it by itself; it counts from its first use on. */
+  "human.passwordless.token.prepared": credential(),
+  "human.passwordless.token.confirmed": webAuthN(),
   "human.passwordless.token.renamed": renamed(),
   "human.passwordless.token.removed": lostCredential(),
   "human.mfa.u2f.token.added": credential(),

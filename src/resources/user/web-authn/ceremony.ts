@@ -33,11 +33,12 @@ export async function creationOptions(
     exclude: Known[];
     /** It is all that its owner logs in by: it says whose it is, and knows who uses it. */
     isOnlyWay?: boolean;
+    /** The browser makes it by itself: it says whose it is, as its owner is asked for it by no list. */
+    isConditional?: boolean;
   },
 ): Promise<JsonObject> {
   const { generateRegistrationOptions } = await library();
-  const { attachment } = wanted;
-  const need = wanted.isOnlyWay === true ? "required" : "preferred";
+  const { attachment, isOnlyWay = false, isConditional = false } = wanted;
   const options = await generateRegistrationOptions({
     rpName: domain,
     rpID: domain,
@@ -49,8 +50,8 @@ export async function creationOptions(
     attestationType: "none",
     excludeCredentials: wanted.exclude.map(named),
     authenticatorSelection: {
-      residentKey: need,
-      userVerification: need,
+      residentKey: isOnlyWay || isConditional ? "required" : "preferred",
+      userVerification: isOnlyWay ? "required" : "preferred",
       ...(attachment === undefined ? {} : { authenticatorAttachment: attachment }),
     },
     supportedAlgorithmIDs: algorithms,
@@ -94,12 +95,14 @@ const noModel = "00000000-0000-0000-0000-000000000000";
 
 /**
  * What a browser made to register, checked as WebAuthn Level 3 7.1 says; undefined when it does not hold. No attestation
- * is asked for, so none is judged: certificates that come along are not even read.
+ * is asked for, so none is judged: certificates that come along are not even read. What a browser makes by itself needs nobody to be
+ * there (7.1 step 15).
  */
 export async function verifyCreation(
   json: JsonObject,
-  { challenge, domain, related, userVerification }: Expected & { userVerification: string },
+  asked: Expected & { userVerification: string; isConditional: boolean },
 ): Promise<CreatedCredential | undefined> {
+  const { challenge, domain, related, userVerification, isConditional } = asked;
   const answer = readBrowserAnswer(json);
   if (answer === undefined) return undefined;
   const { verifyRegistrationResponse } = await library();
@@ -117,6 +120,7 @@ export async function verifyCreation(
       expectedChallenge: challenge,
       expectedOrigin: origin,
       expectedRPID: domain,
+      requireUserPresence: !isConditional,
       requireUserVerification: userVerification === "required",
       supportedAlgorithmIDs: algorithms,
     });

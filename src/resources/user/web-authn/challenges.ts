@@ -25,7 +25,7 @@ export const webAuthNChallenges = table(
 
 export type Challenge = Row<typeof webAuthNChallenges>;
 export type UserVerification = "required" | "preferred" | "discouraged";
-type Purpose = "registration" | "login";
+type Purpose = "registration" | "preparation" | "login";
 type UserRef = { instanceId: string; userId: string };
 
 const lifeMs = 10 * 60_000;

@@ -2,6 +2,7 @@ import { WebAuthNAuthenticatorType } from "#gen/idsvc/resources/user/v3alpha/aut
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
+import { loginSettingsReader } from "../../../settings/login/index.ts";
 import { toDetails } from "../../object/details.ts";
 import { requireHeld, requireRoom } from "../authenticator/authenticators.ts";
 import { passkeyRegistration } from "../code-kinds.ts";
@@ -15,8 +16,10 @@ import { user, userNotFound } from "../user.ts";
 import { requireVouching } from "../vouch.ts";
 import { invitePasskey } from "./invitation.ts";
 import { type AuthenticatorAttachment, creationOptions } from "./ceremony.ts";
+import { requirePreparable } from "./prepared.ts";
 import { addCredential } from "./new-credential.ts";
-import { toCredential, userHandle } from "./web-authn.ts";
+import { toCredential } from "./stored.ts";
+import { userHandle } from "./web-authn.ts";
 
 export type WebAuthNMethods =
   | "startWebAuthNRegistration"
@@ -99,11 +102,12 @@ function registrationHandlers(
 ): Pick<Handlers<typeof UserService>, "startWebAuthNRegistration" | "verifyWebAuthNRegistration"> {
   const { deps, codes, authenticators, challenges, requireDomain } = credentials;
   const { events, newId } = deps;
+  const loginOf = loginSettingsReader(deps.db);
 
   return {
     async startWebAuthNRegistration({ id, registration }, scope) {
       if (registration === undefined) throw new Error("validation requires the registration");
-      const { authenticatorType, code: given } = registration;
+      const { authenticatorType, code: given, conditional: isConditional } = registration;
       const at = { instanceId: scope.instanceId, userId: id };
       const domain = await requireDomain(at.instanceId, registration.domain, "registration.domain");
       const begun = await events.transact(writeContext(scope), async (tx) => {
@@ -111,13 +115,18 @@ function registrationHandlers(
         const { state } = loaded;
         requirePerson(state);
         requireRoom(state.authenticators, "web_authn");
+        if (isConditional) {
+          const policy = await loginOf(at.instanceId, state.organizationId);
+          requirePreparable(policy, state.authenticators);
+        }
         if (given !== undefined) {
           const tried = { code: given.code, subject: given.id };
           if (!(await codes.spend(tx, at, passkeyRegistration, tried))) return undefined;
         }
         const webAuthNId = newId();
         const challenge = await challenges.open(tx, at, {
-          ...{ id: webAuthNId, purpose: "registration", domain, userVerification: "preferred" },
+          ...{ id: webAuthNId, domain, userVerification: "preferred" },
+          purpose: isConditional ? "preparation" : "registration",
         });
         const rows = await authenticators.ofKind(at, "web_authn");
         const options = await creationOptions(
@@ -127,7 +136,12 @@ function registrationHandlers(
             name: state.username,
             displayName: displayNameOf(state.data) || state.username,
             attachment: attachments[authenticatorType],
-            exclude: rows.map(toCredential).filter((one) => one.domain === domain),
+            // One that a browser made by itself may be replaced by one that its owner asks for.
+            exclude: rows
+              .filter(({ isVerified }) => isVerified)
+              .map(toCredential)
+              .filter((one) => one.domain === domain),
+            isConditional,
           },
         );
         return { written: tx.written(loaded), webAuthNId, options };

@@ -15,7 +15,7 @@ export type MadeCredential = { webAuthNId: string; name: string; credential: Jso
 
 /**
  * Adds what a browser made to the user for whom the options were: as a passkey where the authenticator has verified its user, else
- * as a security key. It spends the challenge.
+ * as a security key; what a browser made by itself as a passkey that does not count yet. It spends the challenge.
  *
  * @throws INVALID_ARGUMENT WEB_AUTH_N_INVALID
  */
@@ -28,13 +28,20 @@ export async function addCredential(
   const { instanceId } = tx.at;
   requirePerson(loaded.state);
   const of = { instanceId, userId: loaded.id };
-  const asked = await challenges.take(tx, of, { id: webAuthNId, purpose: "registration" });
+  const asked =
+    (await challenges.take(tx, of, { id: webAuthNId, purpose: "registration" })) ??
+    (await challenges.take(tx, of, { id: webAuthNId, purpose: "preparation" }));
+  const isConditional = asked?.purpose === "preparation";
   const related = await relatedOrigins(instanceId);
-  const created = asked && (await verifyCreation(made, { ...asked, related }));
+  const created = asked && (await verifyCreation(made, { ...asked, related, isConditional }));
   if (created === undefined) throw credentialInvalid();
   requireRoom(loaded.state.authenticators, "web_authn");
   const { isUserVerified, ...rest } = created;
   const credential: Credential = { webAuthNId, name, ...rest, rpId: asked?.domain ?? "" };
+  if (isConditional) {
+    tx.record(user, loaded, [userEvents["human.passwordless.token.prepared"](credential)]);
+    return;
+  }
   tx.record(
     user,
     loaded,

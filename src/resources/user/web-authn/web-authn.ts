@@ -5,24 +5,29 @@ import { invalidField } from "../../../errors.ts";
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
 import { current } from "../../../storage/read-cache.ts";
 import { instanceReader } from "../../instance/index.ts";
-import type { AuthenticatorReader, AuthenticatorRow } from "../authenticator/queries.ts";
+import type { AuthenticatorReader } from "../authenticator/queries.ts";
 import type { Attempts } from "../check/attempts.ts";
-import { type CheckEvent, checkEvents } from "../check/events.ts";
-import { requestOptions, type StoredCredential, verifyAssertion } from "./ceremony.ts";
+import { requestOptions } from "./ceremony.ts";
 import type { Challenges, UserVerification } from "./challenges.ts";
-import { originOf, readBrowserAnswer, textOf } from "./client-data.ts";
-
-type UserRef = { instanceId: string; userId: string };
+import { originOf, readBrowserAnswer } from "./client-data.ts";
+import { answerJudge } from "./judge.ts";
+import { toCredential, type UserRef } from "./stored.ts";
 
 /** `isUserVerified`: the authenticator knew who used it, so that it stands for a password as well. */
 export type WebAuthNOutcome =
   | { isRight: false }
-  | { isRight: true; webAuthNId: string; isUserVerified: boolean };
+  | {
+      isRight: true;
+      webAuthNId: string;
+      isUserVerified: boolean;
+      /** It was its first use, from which on it counts: the user has an event more. */
+      isConfirmed: boolean;
+    };
 
 export type WebAuthNChecks = {
   /**
    * Makes a challenge for the passkeys and security keys that the user has for a domain of the instance; it counts once,
-   * for ten minutes.
+   * for ten minutes. Passkeys that browsers made by themselves are among them where the user is to be verified.
    *
    * @param wanted.field where the caller's request names the domain, for the refusal
    * @returns what `navigator.credentials.get` is to be called with, as `publicKey` in the JSON form of WebAuthn, and the
@@ -73,22 +78,6 @@ export function domainsOfInstances({ db }: Pick<UserDeps, "db">): RequireDomain 
 export const userHandle = ({ instanceId, userId }: UserRef): Uint8Array =>
   hash("sha256", `${instanceId}/${userId}`, "buffer");
 
-/** What is stored of a credential, and the domain it counts for. */
-export function toCredential({
-  lookup,
-  number,
-  details,
-}: AuthenticatorRow): StoredCredential & { domain: string } {
-  const { publicKey, transports, rpId } = details;
-  return {
-    credentialId: lookup,
-    publicKey: textOf(publicKey),
-    transports: Array.isArray(transports) ? transports.map(textOf) : [],
-    signCount: number,
-    domain: textOf(rpId),
-  };
-}
-
 export function createWebAuthNChecks(
   { newId, noteUse }: Pick<UserDeps, "newId"> & Partial<Pick<UserDeps, "noteUse">>,
   parts: {
@@ -101,46 +90,31 @@ export function createWebAuthNChecks(
 ): WebAuthNChecks {
   const { attempts, authenticators, challenges, requireDomain, relatedOrigins } = parts;
 
-  /** Judges an answer to a challenge that counted still. */
-  async function judgeAnswer(
-    user: UserRef,
-    json: JsonObject,
-    asked: { challenge: string; domain: string; userVerification: UserVerification },
-  ) {
-    const { challenge, domain, userVerification } = asked;
-    const rows = await authenticators.ofKind(user, "web_authn");
-    const one = rows.find(({ lookup }) => lookup === json["id"]);
-    if (one === undefined) return undefined;
-    const credential = toCredential(one);
-    if (credential.domain !== domain) return undefined;
-    const expected = { challenge, domain, related: await relatedOrigins(user.instanceId) };
-    const checked = await verifyAssertion(json, expected, { credential, userVerification });
-    if (checked === undefined) return { isRight: false as const, happened: [failed(one)] };
-    const { signCount, isUserVerified } = checked;
-    const outcome = { isRight: true as const, webAuthNId: one.id, isUserVerified };
-    return { ...outcome, happened: succeeded(one, signCount) };
-  }
+  const judgeAnswer = answerJudge({ authenticators, relatedOrigins });
 
   const outcomeOf = (
     { instanceId }: WriteContext,
     userId: string | undefined,
-    judgement: Awaited<ReturnType<typeof judgeAnswer>>,
+    judgement: Awaited<ReturnType<ReturnType<typeof answerJudge>>>,
   ): WebAuthNOutcome => {
     if (judgement?.isRight !== true) return { isRight: false };
-    const { webAuthNId, isUserVerified } = judgement;
+    const { webAuthNId, isUserVerified, isConfirmed } = judgement;
     noteUse?.({ instanceId, ownerId: userId ?? "", kind: "web_authn", id: webAuthNId });
-    return { isRight: true, webAuthNId, isUserVerified };
+    return { isRight: true, webAuthNId, isUserVerified, isConfirmed };
   };
 
   return {
-    async challenge(tx, user, { domain: wanted, field, userVerification }) {
-      const domain = await requireDomain(user.instanceId, wanted, field);
-      const rows = await authenticators.ofKind(user, "web_authn");
-      const allow = rows.map(toCredential).filter((one) => one.domain === domain);
+    async challenge(tx, owner, { domain: wanted, field, userVerification }) {
+      const domain = await requireDomain(owner.instanceId, wanted, field);
+      const rows = await authenticators.ofKind(owner, "web_authn");
+      const allow = rows
+        .filter(({ isVerified }) => isVerified || userVerification === "required")
+        .map(toCredential)
+        .filter((one) => one.domain === domain);
       if (allow.length === 0) return undefined;
       const id = newId();
       const purpose = "login";
-      const challenge = await challenges.open(tx, user, { id, purpose, domain, userVerification });
+      const challenge = await challenges.open(tx, owner, { id, purpose, domain, userVerification });
       const options = await requestOptions({ challenge, domain }, { allow, userVerification });
       return { challengeId: id, options };
     },
@@ -150,7 +124,7 @@ export function createWebAuthNChecks(
         const asked = await challenges.take(tx, row, { id: challengeId, purpose: "login" });
         if (asked === undefined) return undefined;
         const userVerification = asked.userVerification as UserVerification;
-        return judgeAnswer(row, json, { ...asked, userVerification });
+        return judgeAnswer(tx, row, json, { ...asked, userVerification });
       });
       return outcomeOf(at, userId, judgement);
     },
@@ -160,8 +134,8 @@ export function createWebAuthNChecks(
       return outcomeOf(
         at,
         userId,
-        await attempts.judge(at, userId, undefined, (_, __, row) =>
-          judgeAnswer(row, credential, asked),
+        await attempts.judge(at, userId, undefined, (tx, _, row) =>
+          judgeAnswer(tx, row, credential, asked),
         ),
       );
     },
@@ -182,26 +156,4 @@ function answeredAt(credential: JsonObject): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-const failed = ({ isMarked: isPasskey, id: webAuthNId }: AuthenticatorRow): CheckEvent =>
-  isPasskey
-    ? checkEvents["human.passwordless.token.check.failed"]({ webAuthNId })
-    : checkEvents["human.mfa.u2f.token.check.failed"]({ webAuthNId });
-
-function succeeded(one: AuthenticatorRow, signCount: number): CheckEvent[] {
-  const { isMarked: isPasskey, id: webAuthNId, number } = one;
-  const happened: CheckEvent[] = [
-    isPasskey
-      ? checkEvents["human.passwordless.token.check.succeeded"]({ webAuthNId })
-      : checkEvents["human.mfa.u2f.token.check.succeeded"]({ webAuthNId }),
-  ];
-  if (signCount === number) return happened;
-  const counted = { webAuthNId, signCount };
-  return [
-    ...happened,
-    isPasskey
-      ? checkEvents["human.passwordless.token.signcount.changed"](counted)
-      : checkEvents["human.mfa.u2f.token.signcount.changed"](counted),
-  ];
 }
