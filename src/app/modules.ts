@@ -8,6 +8,7 @@ import { on } from "../projection/projection.ts";
 import { endKept, formerTokens, oidcModule, signedInApps, tokenUse } from "../oidc/store/index.ts";
 import { actionModule } from "../resources/action/index.ts";
 import { appModule, appsWhere } from "../resources/app/index.ts";
+import { authModule } from "../resources/auth/index.ts";
 import { consentModule, formerConsents } from "../resources/consent/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
@@ -77,6 +78,7 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   consentModule(tokenUse),
   sessionModule(endKept),
   signInModule(signedInApps),
+  authModule(grantsOfProjects),
   actionModule,
   executorModule,
   managementModule(passkeyPage),

@@ -25,7 +25,7 @@ export {
   legacyEndings,
 } from "./legacy.ts";
 export { ownPages } from "./own-pages.ts";
-export { appsWhere } from "./queries.ts";
+export { appFinder, appsWhere } from "./queries.ts";
 export {
   type AppReader,
   appReader,

@@ -28,6 +28,7 @@ export {
 } from "./organization.ts";
 export {
   isInActiveOrganization,
+  organizationFinder,
   organizationNames,
   organizationReader,
   organizationsWhere,
