@@ -22,6 +22,7 @@ import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { egressAllowInForce } from "../egress/url-guard.ts";
+import { createConsoleSessions } from "../console-server/sessions.ts";
 import { createExecutor } from "../executor/index.ts";
 import { createCredentialUses } from "../resources/object/credential-uses.ts";
 import { refuseNewerTokens } from "../resources/object/newer-token.ts";
@@ -179,18 +180,23 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   const metrics = metricsOf(kernel, services, { budgets, refusals, siblings });
   executor.measure(metrics);
   const ofStore = clientPorts({ ...deps, features });
+  const consoleSessions = createConsoleSessions(deps, {
+    sessionMs: config.consoleSessionMs,
+    idleMs: config.consoleIdleMs,
+  });
   const ports = portsOf(kernel, deps, {
     ...{ organizations: organizationReader(db), validator, metrics, externalUrl },
     share,
     accessTokens: oidcAccessTokens({ ...ofStore, db }),
     executions: executor.calls,
+    browserTokens: consoleSessions.tokenOf,
   });
   const stopping = new AbortController();
   const endpoints = createEndpoints(bindings, ports, callDefaultsOf(config), stopping.signal);
   served = pathsOfUnary(endpoints);
   return {
     ...{ deps, executor, developmentMail, bindings, handlers, services, metrics, ofStore, ports },
-    ...{ stopping, endpoints, refusals, uses },
+    ...{ stopping, endpoints, refusals, uses, consoleSessions },
   };
 }
 
@@ -222,9 +228,16 @@ function openPages({ config, db, now }: Kernel, services: Services, serveWeb: Se
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors);
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
-    const { pages } = await login();
+    const { pages, errors: ofLogin } = await login();
+    const { openConsole } = await import("./console.ts");
+    const console = openConsole(deps, {
+      ...{ sessions: services.consoleSessions, provider: oidc.direct, errors: ofLogin },
+    });
     const own = [...documents(config, metrics, endpoints), logoPage(db), ...wellKnown({ db, now })];
-    const ofPages = [...oidc.pages, ...pages].map((each) => ({ ...each, isPage: true }));
+    const ofPages = [...oidc.pages, ...pages, ...console].map((each) => ({
+      ...each,
+      isPage: true,
+    }));
     return webHandler([...own, ...ofPages], serveWeb);
   });
   return { oidc, web };
@@ -274,13 +287,17 @@ const startBackground = ({ modules, logger }: Kernel, deps: ServiceDeps): AsyncD
 function portsOf(
   { config, db, secrets, logger, now, masterKeys }: Kernel,
   deps: ServiceDeps,
-  parts: Pick<Ports, "organizations" | "validator" | "metrics" | "externalUrl" | "executions"> & {
+  parts: Pick<
+    Ports,
+    "organizations" | "validator" | "metrics" | "externalUrl" | "executions" | "browserTokens"
+  > & {
     accessTokens: Ports["tokens"][number];
     share: ShareBuckets;
   },
 ): Ports {
   const { features, memberships, noteUse, noteRefusal, budgets } = deps;
-  const { organizations, validator, metrics, externalUrl, executions, accessTokens, share } = parts;
+  const { organizations, validator, metrics, externalUrl, executions, browserTokens } = parts;
+  const { accessTokens, share } = parts;
   return {
     instances: instanceReader(db),
     organizations,
@@ -296,6 +313,7 @@ function portsOf(
       systemCallers(config.systemCallers, now),
       refuseNewerTokens,
     ],
+    browserTokens,
     executions,
     validator,
     logger,

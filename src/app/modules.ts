@@ -1,3 +1,4 @@
+import { consoleModule } from "../console-server/module.ts";
 import { executorModule } from "../executor/index.ts";
 import { loginModule } from "../login/module.ts";
 import { passkeyPage } from "../login/path-of-notice.ts";
@@ -84,5 +85,6 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   managementModule(passkeyPage),
   setupModule,
   loginModule,
+  consoleModule,
   oidcModule,
 ];

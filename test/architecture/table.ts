@@ -77,6 +77,10 @@ export const rows: Record<string, Row> = {
     mayImport: ["login", "resources", "settings", ...kernel, "texts", "html.ts"],
     gen: ["idsvc/resources"],
   },
+  "console-server": {
+    band: "edge",
+    mayImport: ["oidc/core", "login", "resources", ...kernel],
+  },
   client: { band: "edge", mayImport: [], gen: "everything" },
 
   resources: { ...slice, holdsSlices: true },

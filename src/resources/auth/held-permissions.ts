@@ -37,6 +37,12 @@ export function heldPermissions({
     };
     const behind =
       request.after === "" ? undefined : await openCursor(cursors, request.after, "after");
+    const { caller } = scope;
+    const who = {
+      userId: caller.kind === "user" ? caller.userId : "",
+      organizationId: caller.kind === "user" ? caller.organizationId : "",
+      instanceId,
+    };
     const result: Held[] = [];
     const begin = behind?.kind === "behind" ? String(behind.position.value) : "";
     const contexts = new Map(contextsOf(scope).map((each) => [placeOf(each), each]));
@@ -50,11 +56,15 @@ export function heldPermissions({
       // One more than is shown says whether something follows.
       const last = result.at(-1);
       if (last !== undefined && result.length === limit) {
-        return { result, next: await sealCursor(cursors, { value: placeOf(last), id: last.id }) };
+        return {
+          ...who,
+          result,
+          next: await sealCursor(cursors, { value: placeOf(last), id: last.id }),
+        };
       }
       result.push({ ...each, permissions: held });
     }
-    return { result };
+    return { ...who, result };
   };
 }
 

@@ -38,8 +38,11 @@ const addProject = async (organizationId: string, name = uniqueName("project")) 
 
 describe("the permissions of a call", () => {
   it("are none for who has no role", async () => {
-    const { token } = await addCaller(app, []);
-    assert.deepEqual(bodyOf(await get("/auth/permissions", as(token))), { result: [], next: "" });
+    const { userId: user_id, token } = await addCaller(app, []);
+    assert.deepEqual(bodyOf(await get("/auth/permissions", as(token))), {
+      ...{ result: [], next: "", user_id },
+      ...{ organization_id: app.made.organization_id, instance_id: instanceId },
+    });
   });
 
   it("are told apart where a role gives less on the instance than below it (B4)", async () => {
