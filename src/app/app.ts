@@ -231,7 +231,8 @@ function openPages({ config, db, now }: Kernel, services: Services, serveWeb: Se
     const { pages, errors: ofLogin } = await login();
     const { openConsole } = await import("./console.ts");
     const console = openConsole(deps, {
-      ...{ sessions: services.consoleSessions, provider: oidc.direct, errors: ofLogin },
+      ...{ sessions: services.consoleSessions, provider: oidc.direct, methods: endpoints },
+      errors: ofLogin,
     });
     const own = [...documents(config, metrics, endpoints), logoPage(db), ...wellKnown({ db, now })];
     const ofPages = [...oidc.pages, ...pages, ...console].map((each) => ({

@@ -2,3 +2,4 @@
 export const consolePath = "/ui/console";
 export const loginPath = `${consolePath}/login`;
 export const logoutPath = `${consolePath}/logout`;
+export const assetsPath = `${consolePath}/assets`;
