@@ -3,8 +3,9 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  redirect,
+  Navigate,
 } from "@tanstack/react-router";
+import { keepOrg } from "./parts/keep-org.ts";
 import { Problem } from "./parts/problem.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { Waiting } from "./parts/waiting.tsx";
@@ -28,9 +29,7 @@ const root = createRootRoute({
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/people", search: true });
-  },
+  component: () => <Navigate to="/people" search={keepOrg} replace />,
 });
 
 const listSearch = ({ q }: Record<string, unknown>): { q?: string } => {

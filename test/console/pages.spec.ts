@@ -21,6 +21,8 @@ let organizationId = "";
 
 before(async () => {
   [peer, browser] = await Promise.all([startOidc(), startBrowser()]);
+  // The first request for a page may have to wait until the pages are built.
+  assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
   const name = `Aardvark ${evil}`;
   organizationId = String(bodyOf(await peer.post("/organizations", { name }), 201).details.id);
   const inside = { headers: { "x-idsvc-orgid": organizationId } };
@@ -107,7 +109,7 @@ describe("the console in a browser", () => {
     assert.deepEqual(visit.misdeeds, []);
     assert.deepEqual(visit.refused, []);
     const stored = await page.evaluate(
-      () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]) + document.cookie,
+      () => JSON.stringify([localStorage, sessionStorage].map(Object.entries)) + document.cookie,
     );
     assert.doesNotMatch(stored, /idsvc_|eyJ/);
   });
@@ -129,7 +131,7 @@ describe("the console in a browser", () => {
     await page.waitForURL(/tab=history/);
     await page.getByRole("rowheader").first().waitFor();
     await page.getByRole("link", { name: "As code" }).click();
-    await page.getByText("grpcurl -H").waitFor();
+    await page.getByText("grpcurl -plaintext -H").waitFor();
     await page.goBack();
     await page.waitForURL(/tab=history/);
     assert.deepEqual(visit.misdeeds, []);

@@ -1,17 +1,20 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { AsCode } from "../parts/code.tsx";
 import { Detail, Facts } from "../parts/detail.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Time } from "../parts/time.tsx";
 import { Waiting } from "../parts/waiting.tsx";
+import { useRights } from "../rights.ts";
 import { t } from "../told.ts";
 import { activityOf } from "./state-words.ts";
 
 export function OrganizationPage() {
   const { id } = useParams({ from: "/organizations/$id" });
   const { tab = "overview" } = useSearch({ from: "/organizations/$id" });
+  const { may } = useRights();
   const { data, error, refetch } = useQuery(OrganizationService.method.getOrganization, { id });
   if (error !== null) return <Problem error={error} retry={() => void refetch()} />;
   if (data?.organization === undefined) return <Waiting />;
@@ -32,11 +35,13 @@ export function OrganizationPage() {
               [t("id"), <code key="id">{id}</code>],
             ]}
           />
-          <p>
-            <Link to="/people" search={{ org: id }}>
-              {t("people")}
-            </Link>
-          </p>
+          {may(UserService.method.searchUsers) && (
+            <p>
+              <Link to="/people" search={{ org: id }}>
+                {t("people")}
+              </Link>
+            </p>
+          )}
         </>
       )}
       {tab === "code" && (

@@ -13,7 +13,8 @@ const clientOf = (service: string): string => {
 /** The page as a call of the API, for each way to call it. */
 export function AsCode({ read }: { read: Read }) {
   const { rest, service, method, id } = read;
-  const { origin, host } = location;
+  const { origin, host, protocol } = location;
+  const plain = protocol === "http:" ? "-plaintext " : "";
   const request = JSON.stringify({ id });
   const called = `${method.charAt(0).toLowerCase()}${method.slice(1)}`;
   const ways = [
@@ -23,7 +24,7 @@ export function AsCode({ read }: { read: Read }) {
     ],
     [
       "grpcurl",
-      `grpcurl -H "Authorization: Bearer $TOKEN" -d ${quoted(request)} ${host} ${service}/${method}`,
+      `grpcurl ${plain}-H "Authorization: Bearer $TOKEN" -d ${quoted(request)} ${host} ${service}/${method}`,
     ],
     [
       "TypeScript",

@@ -8,10 +8,13 @@ import { nameOf } from "../pages/user-words.ts";
 import { useRights } from "../rights.ts";
 import { keepOrg } from "./keep-org.ts";
 
+/** As many as a filter may name. */
+const mostIds = 1000;
+
 /** What users are called, as far as the reader may know: one call for all of them. */
 export function useNames(ids: readonly (string | undefined)[]): ReadonlyMap<string, string> {
-  const wanted = [...new Set(ids)].filter((id) => id !== undefined && id !== "").toSorted();
-  const value = { ids: wanted.slice(0, 1000) as string[] };
+  const wanted = [...new Set(ids)].filter((id): id is string => id !== undefined && id !== "");
+  const value = { ids: wanted.slice(0, mostIds) };
   const { data } = useQuery(
     UserService.method.searchUsers,
     {

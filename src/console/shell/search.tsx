@@ -38,6 +38,13 @@ export function Search({
   );
 }
 
+/** What stands below the hits: what is missing, or that something went wrong. */
+const hintOf = (isEnough: boolean, error: unknown, count: number): string => {
+  if (error !== null) return t("failed");
+  if (!isEnough) return t("searchHint");
+  return count === 0 ? t("searchNone") : "";
+};
+
 function Box({
   areas: shown,
   org,
@@ -103,31 +110,41 @@ function Box({
           if (event.key === "Enter") choose(hits[current]);
         }}
       />
-      <ul id={list} role="listbox" aria-label={t("search")} className={style["hits"]}>
-        {hits.map((hit, place) => (
-          <li
-            key={hit.key}
-            id={`${list}-${place}`}
-            role="option"
-            aria-selected={place === current}
-            onClick={() => choose(hit)}
-          >
-            <span className={style["kind"]}>{hit.kind}</span>
-            <span>{hit.name}</span>
-            <span className={style["more"]}>{hit.more}</span>
-          </li>
-        ))}
-      </ul>
+      <Hits id={list} hits={hits} current={current} choose={choose} />
       <p role="status" className={style["hint"]}>
-        {error !== null
-          ? t("failed")
-          : !isEnough
-            ? t("searchHint")
-            : hits.length === 0
-              ? t("searchNone")
-              : ""}
+        {hintOf(isEnough, error, hits.length)}
       </p>
     </>
+  );
+}
+
+function Hits({
+  id,
+  hits,
+  current,
+  choose,
+}: {
+  id: string;
+  hits: readonly Hit[];
+  current: number;
+  choose: (hit: Hit) => void;
+}) {
+  return (
+    <ul id={id} role="listbox" aria-label={t("search")} className={style["hits"]}>
+      {hits.map((hit, place) => (
+        <li
+          key={hit.key}
+          id={`${id}-${place}`}
+          role="option"
+          aria-selected={place === current}
+          onClick={() => choose(hit)}
+        >
+          <span className={style["kind"]}>{hit.kind}</span>
+          <span>{hit.name}</span>
+          <span className={style["more"]}>{hit.more}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
