@@ -36,6 +36,7 @@ export function pack(target: string = join(root, "dist")): string {
   mkdirSync(target, { recursive: true });
   emit(root, target);
   copyFiles(target);
+  execFileSync(process.execPath, [join(root, ".ci/console.ts"), join(target, "console")]);
   const manifest: Manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   writeLauncher(join(target, launcher), manifest.scripts.start.match(/--\S+/g) ?? []);
   writeJson(join(target, "package.json"), published(manifest));
@@ -61,8 +62,8 @@ export function emit(sources: string, target: string): void {
       typeRoots: [join(root, "node_modules/@types")],
     },
     include: [join(sources, "src"), join(sources, "gen")],
-    // Scripts of pages stay as they are.
-    exclude: [join(sources, "src/**/assets")],
+    // Scripts of pages stay as they are, and the console is bundled.
+    exclude: [join(sources, "src/**/assets"), consoleIn(sources)],
   });
   try {
     execFileSync(join(root, "node_modules/.bin/tsc"), ["--project", project], { stdio: "inherit" });
@@ -70,6 +71,8 @@ export function emit(sources: string, target: string): void {
     rmSync(work, { recursive: true });
   }
 }
+
+const consoleIn = (sources: string) => join(sources, "src/console");
 
 /** The schema, with what it imports, for clients of other languages. */
 const schema = ["proto", "third_party", "buf.yaml"];
@@ -81,7 +84,8 @@ function copyFiles(target: string): void {
     cpSync(join(root, name), join(target, name), { recursive: true, filter });
   }
   for (const folder of ["src", "gen"]) {
-    const isAsset = (path: string) => extname(path) !== ".ts" && path !== start;
+    const isAsset = (path: string) =>
+      extname(path) !== ".ts" && path !== start && path !== consoleIn(root);
     cpSync(join(root, folder), join(target, folder), { recursive: true, filter: isAsset });
   }
   for (const name of documents) cpSync(join(root, name), join(target, name));
@@ -124,7 +128,7 @@ function published(manifest: Manifest): object {
     bin: { [name]: launcher },
     exports: { ...Object.fromEntries(doors), "./package.json": "./package.json" },
     imports: { "#gen/*.ts": { types: "./gen/*.d.ts", default: "./gen/*.js" } },
-    files: ["bin", "src", "gen", ...schema],
+    files: ["bin", "src", "gen", "console", ...schema],
     dependencies,
   };
 }

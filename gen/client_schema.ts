@@ -16,6 +16,7 @@ export * from "#gen/idsvc/resources/app/v3alpha/app_pb.ts";
 export * from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 export * from "#gen/idsvc/resources/app/v3alpha/key_pb.ts";
 export * from "#gen/idsvc/resources/app/v3alpha/query_pb.ts";
+export * from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
 export * from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
 export * from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
 export * from "#gen/idsvc/resources/consent/v3alpha/query_pb.ts";

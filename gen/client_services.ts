@@ -3,6 +3,7 @@ import { ManagementService } from "#gen/idsvc/management/v1/management_service_p
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
 import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
@@ -33,6 +34,7 @@ import { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_setti
 export const services = {
   action: ActionService,
   app: AppService,
+  auth: AuthService,
   brandingSettings: BrandingSettingsService,
   consent: ConsentService,
   delivery: DeliveryService,

@@ -61,6 +61,10 @@ const unfinishedUses: Readonly<Record<UnfinishedSession, UnfinishedUse | undefin
   [UnfinishedSession.PASSWORD_DUE]: "passwordDue",
 };
 
+/** What a method demands on the objects that it is about. */
+export const policyOf = (method: DescMethod): ObjectPolicy =>
+  methodRule(method, { timeoutMs: 0, maxBodyBytes: 0 }).policy;
+
 const holdKinds: Readonly<Record<Holds, HoldKind | undefined>> = {
   [Holds.UNSPECIFIED]: undefined,
   [Holds.TAKE_OVER]: "takeOver",

@@ -23,6 +23,7 @@ import { systemCallers } from "../authz/system-caller.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { egressAllowInForce } from "../egress/url-guard.ts";
+import { createConsoleSessions } from "../console-server/sessions.ts";
 import { createExecutor } from "../executor/index.ts";
 import { createCredentialUses } from "../resources/object/credential-uses.ts";
 import { refuseNewerTokens } from "../resources/object/newer-token.ts";
@@ -185,18 +186,23 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   });
   executor.measure(metrics);
   const ofStore = clientPorts({ ...deps, features });
+  const consoleSessions = createConsoleSessions(deps, {
+    sessionMs: config.consoleSessionMs,
+    idleMs: config.consoleIdleMs,
+  });
   const ports = portsOf(kernel, deps, {
     ...{ organizations: organizationReader(db), validator, metrics, externalUrl },
     ...{ share, usage },
     accessTokens: oidcAccessTokens({ ...ofStore, db }),
     executions: executor.calls,
+    browserTokens: consoleSessions.tokenOf,
   });
   const stopping = new AbortController();
   const endpoints = createEndpoints(bindings, ports, callDefaultsOf(config), stopping.signal);
   served = pathsOfUnary(endpoints);
   return {
     ...{ deps, executor, developmentMail, bindings, handlers, services, metrics, ofStore, ports },
-    ...{ stopping, endpoints, refusals, uses, usage },
+    ...{ stopping, endpoints, refusals, uses, usage, consoleSessions },
   };
 }
 
@@ -229,9 +235,17 @@ function openPages({ config, db, now }: Kernel, services: Services, serveWeb: Se
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors, usage);
   const web = once(async () => {
     const { webHandler } = await import("../api/express.ts");
-    const { pages } = await login();
+    const { pages, errors: ofLogin } = await login();
+    const { openConsole } = await import("./console.ts");
+    const console = openConsole(deps, {
+      ...{ sessions: services.consoleSessions, provider: oidc.direct, methods: endpoints },
+      errors: ofLogin,
+    });
     const own = [...documents(config, metrics, endpoints), logoPage(db), ...wellKnown({ db, now })];
-    const ofPages = [...oidc.pages, ...pages].map((each) => ({ ...each, isPage: true }));
+    const ofPages = [...oidc.pages, ...pages, ...console].map((each) => ({
+      ...each,
+      isPage: true,
+    }));
     return webHandler([...own, ...ofPages], serveWeb);
   });
   return { oidc, web };
@@ -284,15 +298,18 @@ const startBackground = ({ modules, logger }: Kernel, deps: ServiceDeps): AsyncD
 function portsOf(
   { config, db, secrets, logger, now, masterKeys }: Kernel,
   deps: ServiceDeps,
-  parts: Pick<Ports, "organizations" | "validator" | "metrics" | "externalUrl" | "executions"> & {
+  parts: Pick<
+    Ports,
+    "organizations" | "validator" | "metrics" | "externalUrl" | "executions" | "browserTokens"
+  > & {
     accessTokens: Ports["tokens"][number];
     share: ShareBuckets;
     usage: UsageCounter;
   },
 ): Ports {
   const { features, memberships, noteUse, noteRefusal, budgets } = deps;
-  const { organizations, validator, metrics, externalUrl, executions, accessTokens, share, usage } =
-    parts;
+  const { organizations, validator, metrics, externalUrl, executions, browserTokens } = parts;
+  const { accessTokens, share, usage } = parts;
   return {
     instances: instanceReader(db),
     organizations,
@@ -308,6 +325,7 @@ function portsOf(
       systemCallers(config.systemCallers, now),
       refuseNewerTokens,
     ],
+    browserTokens,
     executions,
     validator,
     logger,

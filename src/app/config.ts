@@ -108,6 +108,8 @@ export function loadConfig(input: ConfigInput): Config {
     budgetUnauthenticated: read(options.budgetUnauthenticated),
     budgetConnections: read(options.budgetConnections),
     maxMessageBytes: read(options.maxMessageBytes),
+    consoleSessionMs: read(options.consoleSessionMs),
+    consoleIdleMs: read(options.consoleIdleMs),
     callTimeoutMs: read(options.callTimeoutMs),
     shutdownTimeoutMs: read(options.shutdownTimeoutMs),
     maxConnections: read(options.maxConnections),

@@ -1,6 +1,8 @@
 import { type UserPorts, users } from "../resources/user/index.ts";
 import type { DomainPorts } from "../resources/domain/index.ts";
 import { countIn, type InstancePorts } from "../resources/instance/index.ts";
+import { policyOf } from "../api/method-rule.ts";
+import type { AuthPorts } from "../resources/auth/index.ts";
 import type { ActionPorts } from "../resources/action/index.ts";
 import type { ImportPorts } from "../management/index.ts";
 import type { Judge } from "../api/validation.ts";
@@ -48,6 +50,7 @@ export type ServiceDeps = Deps &
   InstancePorts &
   EventPorts &
   ActionPorts &
+  AuthPorts &
   ImportPorts;
 
 /** What slices may use of the kernel. */
@@ -97,6 +100,7 @@ export function depsOf(
     federation: createFederation({ egress: outside, now }),
     features: featureReader(db, featureDefaults),
     readMessage: messageReader(validator),
+    policyOf,
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),
     registry: {
       methods: served,

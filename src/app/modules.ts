@@ -1,3 +1,4 @@
+import { consoleModule } from "../console-server/module.ts";
 import { executorModule } from "../executor/index.ts";
 import { loginModule } from "../login/module.ts";
 import { passkeyPage } from "../login/path-of-notice.ts";
@@ -8,6 +9,7 @@ import { on } from "../projection/projection.ts";
 import { endKept, formerTokens, oidcModule, signedInApps, tokenUse } from "../oidc/store/index.ts";
 import { actionModule } from "../resources/action/index.ts";
 import { appModule, appsWhere } from "../resources/app/index.ts";
+import { authModule } from "../resources/auth/index.ts";
 import { consentModule, formerConsents } from "../resources/consent/index.ts";
 import { domainModule } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
@@ -77,10 +79,12 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   consentModule(tokenUse),
   sessionModule(endKept),
   signInModule(signedInApps),
+  authModule(grantsOfProjects),
   actionModule,
   executorModule,
   managementModule(passkeyPage),
   setupModule,
   loginModule,
+  consoleModule,
   oidcModule,
 ];

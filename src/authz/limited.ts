@@ -32,6 +32,7 @@ export function limitedPermissions(
     holds: (permission, resourceScope) =>
       isNamed(names, permission) && within.holds(permission, resourceScope),
     reach: (permission) => (isNamed(names, permission) ? within.reach(permission) : nowhere),
+    contexts: within.contexts,
     knows: within.knows,
     // Whoever gets a role may also act on how users log in by it: only a token that may do so gives as much.
     covers: (membership) =>
@@ -62,6 +63,7 @@ export const commonPermissions = (one: Permissions, other: Permissions): Permiss
   holds: (permission, resourceScope) =>
     one.holds(permission, resourceScope) && other.holds(permission, resourceScope),
   reach: (permission) => commonReach(one.reach(permission), other.reach(permission)),
+  contexts: () => [...one.contexts(), ...other.contexts()],
   knows: (organizationId) => one.knows(organizationId) && other.knows(organizationId),
   covers: (membership) => one.covers(membership) && other.covers(membership),
 });

@@ -23,6 +23,9 @@ export type ResourceScope =
   | { type: "project"; id: string; organizationId: string }
   | { type: "projectGrant"; id: string; organizationId: string };
 
+/** A resource scope below the instance. */
+export type NarrowScope = Exclude<ResourceScope, { type: "system" | "instance" }>;
+
 /** What a caller may do, and where (specification 11.10). */
 export type Permissions = {
   /** Held in any context: whether the call can matter at all (B3). */
@@ -30,6 +33,8 @@ export type Permissions = {
   holds(permission: string, resourceScope: ResourceScope): boolean;
   /** Where below the instance it is held: what a search may show. */
   reach(permission: string): Reach;
+  /** The contexts below the instance in which anything may be held by a membership there; others have only what is held above. Some may come twice. */
+  contexts(): readonly NarrowScope[];
   /** Whether an organization may be told to exist: there is a role in the instance, in it, or in something of its. */
   knows(organizationId: string): boolean;
   /** Whether everything that the membership gives is among what these permissions cover (decision 0087). */
@@ -56,6 +61,7 @@ export const noPermissions: Permissions = {
   holdsAnywhere: () => false,
   holds: () => false,
   reach: () => nowhere,
+  contexts: () => [],
   knows: () => false,
   covers: ({ roles }) => roles.every((role) => permissionsOf(role).size === 0),
 };
@@ -114,6 +120,7 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
         projectGrants: holding("projectGrant"),
       };
     },
+    contexts: () => narrowScopesOf(memberships),
     knows: (id) =>
       memberships.some(
         ({ contextType, contextId, organizationId }) =>
@@ -123,6 +130,18 @@ export function permissionsFrom(memberships: readonly Membership[]): Permissions
       ),
     covers: (membership) => (cover ??= coverFrom(memberships))(membership),
   };
+}
+
+function narrowScopesOf(memberships: readonly Membership[]): NarrowScope[] {
+  const byName = new Map<string, NarrowScope>();
+  for (const { contextType: type, contextId: id, organizationId = id } of memberships) {
+    if (type === "system" || type === "instance") continue;
+    byName.set(
+      `${type}/${id}`,
+      type === "organization" ? { type, id } : { type, id, organizationId },
+    );
+  }
+  return [...byName.values()];
 }
 
 /**
@@ -194,6 +213,7 @@ export const holdingAlso = (
       resourceScope.id === organizationId) ||
     permissions.holds(permission, resourceScope),
   reach: (permission) => permissions.reach(permission),
+  contexts: () => [{ type: "organization", id: organizationId }, ...permissions.contexts()],
   knows: (id) => id === organizationId || permissions.knows(id),
   covers: (membership) => permissions.covers(membership),
 });

@@ -76,6 +76,16 @@ export type TokenVerifier = (
   at: { instanceId: string; issuer: string },
 ) => Awaitable<Caller | undefined>;
 
+/**
+ * The token that the service keeps for the browser of a call that comes from a page of its own; undefined where the call comes from
+ * elsewhere, or the browser is not signed in there any more.
+ */
+export type BrowserTokens = (call: {
+  instanceId: string;
+  issuer: string;
+  headers: { get(name: string): string | undefined };
+}) => Awaitable<string | undefined>;
+
 export interface FeatureReader {
   isOn(instanceId: string, feature: string): Awaitable<boolean>;
 }

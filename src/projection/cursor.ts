@@ -52,9 +52,13 @@ export function sealCursor(of: CursorOf, position: Position): Promise<string> {
 }
 
 /** @throws INVALID_ARGUMENT CURSOR_INVALID for whatever was not given for this list */
-export async function openCursor(of: CursorOf, after: string): Promise<Place> {
+export async function openCursor(
+  of: CursorOf,
+  after: string,
+  field = "query.after",
+): Promise<Place> {
   const clear = await of.secrets.openText(of.instanceId, purposeOf(of), after);
-  if (clear === undefined) throw cursorInvalid();
+  if (clear === undefined) throw cursorInvalid(field);
   const read: unknown = JSON.parse(Buffer.from(clear).toString());
   // What is sealed was written by `sealCursor`.
   if (!Array.isArray(read))
@@ -63,9 +67,9 @@ export async function openCursor(of: CursorOf, after: string): Promise<Place> {
   return { kind: "behind", position: { value: fromJson(value), id } };
 }
 
-const cursorInvalid = () =>
+const cursorInvalid = (field: string) =>
   invalidField(
-    "query.after",
+    field,
     "CURSOR_INVALID",
     "is no `next` of this search: filters, order, direction and context must be those that it was given for",
   );

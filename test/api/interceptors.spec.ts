@@ -74,6 +74,7 @@ const ports: Ports = {
   registrations: { openFor: () => assert.fail("GetTarget is nobody's registration") },
   stepUp: { require: () => assert.fail("GetTarget changes nobody's ways to log in") },
   features: { isOn: () => note("feature", true) },
+  browserTokens: () => undefined,
   tokens: [
     async (token) =>
       note(

@@ -4,6 +4,7 @@ import { services as clientServices } from "#gen/client_services.ts";
 import { modules } from "../../src/app/modules.ts";
 import { actionSamples } from "./samples/action.ts";
 import { appSamples } from "./samples/app.ts";
+import { authSamples } from "./samples/auth.ts";
 import { consentSamples } from "./samples/consent.ts";
 import { credentialSamples } from "./samples/credential.ts";
 import { deliverySamples } from "./samples/delivery.ts";
@@ -45,6 +46,7 @@ const features = {
 export const samples: Readonly<Record<string, Sample>> = withPlain({
   ...actionSamples,
   ...appSamples,
+  ...authSamples,
   ...consentSamples,
   ...credentialSamples,
   ...deliverySamples,

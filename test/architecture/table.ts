@@ -77,6 +77,11 @@ export const rows: Record<string, Row> = {
     mayImport: ["login", "resources", "settings", ...kernel, "texts", "html.ts"],
     gen: ["idsvc/resources"],
   },
+  "console-server": {
+    band: "edge",
+    mayImport: ["oidc/core", "login", "resources", "settings", ...kernel, "texts", "html.ts"],
+  },
+  console: { band: "edge", mayImport: [], gen: ["idsvc/object", "idsvc/resources", "google/rpc"] },
   client: { band: "edge", mayImport: [], gen: "everything" },
 
   resources: { ...slice, holdsSlices: true },
@@ -119,7 +124,7 @@ export const sources = read("src");
 export function read(top: string): Source[] {
   const folder = join(root, top);
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((path) => /\.[jt]s$/.test(path))
+    .filter((path) => /\.[jt]sx?$/.test(path))
     .sort()
     .map((path) => {
       const text = readFileSync(join(folder, path), "utf8");

@@ -9,7 +9,7 @@ import type { Ports } from "./index.ts";
 const challenge = { "www-authenticate": "Bearer" };
 
 /**
- * Finds out who calls: by the bearer token (B3, B5), or by the word of the page that calls for them.
+ * Finds out who calls: by the bearer token (B3, B5), by that which the service keeps for the browser of its console, or by the word of the page that calls for them.
  *
  * @throws UNAUTHENTICATED TOKEN_MISSING, TOKEN_MALFORMED, TOKEN_INVALID
  * @throws RESOURCE_EXHAUSTED INSTANCE_BLOCKED for everybody but system callers (specification 10.1)
@@ -77,11 +77,14 @@ function permissionsOf(memberships: Parameters<typeof permissionsFrom>[0], limit
   return permissions;
 }
 
-function callerOf({ tokens }: Ports, call: Call): Awaitable<Caller> {
+function callerOf({ tokens, browserTokens }: Ports, call: Call): Awaitable<Caller> {
   const header = call.headers.get("authorization");
   if (header === undefined) {
-    throw tokenMissing("unauthenticated", "send the header Authorization: Bearer <token>", {
-      headers: challenge,
+    return whenKnown(browserTokens(call), (token) => {
+      if (token !== undefined) return firstToKnow(tokens, token, call, 0);
+      throw tokenMissing("unauthenticated", "send the header Authorization: Bearer <token>", {
+        headers: challenge,
+      });
     });
   }
   const token = /^bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];

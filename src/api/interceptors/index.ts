@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Budgets } from "../../authz/budgets.ts";
 import type {
+  BrowserTokens,
   FeatureReader,
   InstanceReader,
   MembershipReader,
@@ -49,6 +50,8 @@ export type Ports = {
   stepUp: StepUp;
   features: FeatureReader;
   tokens: readonly TokenVerifier[];
+  /** Calls of the console bring a cookie in the place of a token. */
+  browserTokens: BrowserTokens;
   /** Calls targets around methods. */
   executions?: CallExecutions | undefined;
   validator: Judge;

@@ -1,16 +1,20 @@
 import type { NoteUse } from "../../authz/ports.ts";
-import { whenKnown } from "../../awaitable.ts";
+import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Deps } from "../../projection/module.ts";
 import {
   appReader,
+  consoleCallback,
+  consoleClientId,
+  consoleSecret,
   type FoundApp,
   isClientSecretOf,
   problemsOfRedirect,
 } from "../../resources/app/index.ts";
+import { equalInConstantTime } from "../../crypto/digests.ts";
 import { onlySecret } from "../../authz/ports.ts";
 import { constantTime } from "../../constant-time.ts";
 import { projectReader } from "../../resources/project/index.ts";
-import type { Client, Clients } from "../core/ports.ts";
+import type { At, Client, Clients } from "../core/ports.ts";
 
 type Parts = Pick<Deps, "db" | "secrets" | "now"> & { noteUse: NoteUse };
 
@@ -35,16 +39,38 @@ export function clientStore({ db, secrets, now, noteUse }: Parts): Clients {
     return client;
   }
 
+  // The console goes back to the address at which it was called: one client for each.
+  const consoles = new Map<string, Client>();
+  function consoleAt({ instanceId, issuer }: At): Awaitable<Client | undefined> {
+    return whenKnown(apps.byClientId(instanceId, consoleClientId), (app) => {
+      if (app === undefined) return undefined;
+      const key = JSON.stringify([instanceId, issuer]);
+      const found = consoles.get(key) ?? {
+        ...toClient(app, false),
+        redirectUris: [`${issuer}${consoleCallback}`],
+      };
+      consoles.set(key, found);
+      return found;
+    });
+  }
+
   return {
-    byId: ({ instanceId }, clientId) =>
-      whenKnown(apps.byClientId(instanceId, clientId), (app) => {
-        if (app === undefined || !app.isActive) return undefined;
-        return whenKnown(projects.byId(instanceId, app.projectId), (project) =>
-          clientOf(app, project?.roleAssertion ?? false),
-        );
-      }),
+    byId: (at, clientId) =>
+      clientId === consoleClientId
+        ? consoleAt(at)
+        : whenKnown(apps.byClientId(at.instanceId, clientId), (app) => {
+            if (app === undefined || !app.isActive) return undefined;
+            return whenKnown(projects.byId(at.instanceId, app.projectId), (project) =>
+              clientOf(app, project?.roleAssertion ?? false),
+            );
+          }),
 
     isSecret({ instanceId }, client, secret) {
+      if (client?.clientId === consoleClientId) {
+        return whenKnown(consoleSecret(secrets, instanceId), (own) =>
+          equalInConstantTime(Buffer.from(secret), Buffer.from(own)),
+        );
+      }
       const ownerId = client?.appId ?? nobody;
       const judged = refusals(() =>
         isClientSecretOf(secrets, { instanceId, appId: ownerId }, secret),

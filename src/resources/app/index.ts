@@ -11,6 +11,7 @@ import { appsGoWithProject, removeContentsOfApps } from "./remove-apps.ts";
 
 export { addApp, addKey } from "./app.ts";
 export { app, appEvents, appNotFound, appResource, apps } from "./application.ts";
+export { consoleCallback, consoleClientId, consoleSecret } from "./console-app.ts";
 export { formerAudiences } from "./former-access.ts";
 export { appKeys } from "./rows.ts";
 export { toGetApp, toSoundConfig } from "./convert.ts";
@@ -25,7 +26,7 @@ export {
   legacyEndings,
 } from "./legacy.ts";
 export { ownPages } from "./own-pages.ts";
-export { appsWhere } from "./queries.ts";
+export { appFinder, appsWhere } from "./queries.ts";
 export {
   type AppReader,
   appReader,

@@ -4,6 +4,7 @@ import {
   AppSearchFilterSchema,
 } from "#gen/idsvc/resources/app/v3alpha/query_pb.ts";
 import { State } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
+import type { Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, type Page, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
@@ -12,6 +13,7 @@ import type { Row } from "../../storage/table.ts";
 import { isInActiveProject } from "../project/index.ts";
 import { appNotFound, apps } from "./application.ts";
 import type { AppType, AuthMethod, OidcConfig } from "./config.ts";
+import { type Finder, finder } from "../object/finder.ts";
 import { objectQueries } from "../object/queries.ts";
 import { appKeys } from "./rows.ts";
 
@@ -38,11 +40,25 @@ export const oidcOf = (row: AppRow): OidcConfig => ({
   strictAssertionAudience: row.strictAssertionAudience,
 });
 
+const visibleTo = ({ db, tenancy }: Pick<Deps, "db" | "tenancy">) => {
+  const { organizationId, projectId } = db.table(apps);
+  return (scope: Scope) => tenancy.visible(scope, { organizationId, projectId });
+};
+
+/** Finds apps by ID, client ID and name. */
+export function appFinder(deps: Pick<Deps, "db" | "tenancy">): Finder<AppRow> {
+  const { id, clientId, nameFolded } = deps.db.table(apps);
+  return finder(deps.db, apps, {
+    keys: (text) => [eq(id, text), eq(clientId, text)],
+    names: [nameFolded],
+    visible: visibleTo(deps),
+  });
+}
+
 export function appQueries(deps: Deps) {
   const { db, limits, secrets } = deps;
   const t = db.table(apps);
   const keys = db.table(appKeys);
-  const { organizationId, projectId } = t;
 
   // An app is active while it and its project are.
   function isInState(state: State): SQL | undefined {
@@ -58,7 +74,7 @@ export function appQueries(deps: Deps) {
       filter: AppSearchFilterSchema,
       sort: AppFieldNameSchema,
       filters: { state: ({ state }) => isInState(state) },
-      visible: (scope) => deps.tenancy.visible(scope, { organizationId, projectId }),
+      visible: visibleTo(deps),
     },
     appNotFound,
   );

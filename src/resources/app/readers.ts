@@ -7,6 +7,7 @@ import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
 import { apps } from "./application.ts";
 import type { ApiAccess, AppConfig } from "./config.ts";
+import { consoleApp, consoleClientId } from "./console-app.ts";
 import { formerAudiences } from "./former-access.ts";
 import { appKeys, appOrigins } from "./rows.ts";
 import { type AppRow, oidcOf } from "./queries.ts";
@@ -88,6 +89,7 @@ export function appReader(db: Database): AppReader {
   const origins = db.table(appOrigins);
   const isInUse = heldInUse(db);
   const isLegacyApp = legacyAccessReader(db);
+  const console = consoleApp(db);
 
   const byClientId = cachedRead(db, [apps], async (instanceId, clientId) => {
     const [row] = await db.read
@@ -123,19 +125,21 @@ export function appReader(db: Database): AppReader {
 
   return {
     byClientId: (instanceId, clientId) =>
-      whenKnown(byClientId(instanceId, clientId), (row) => {
-        if (row === undefined) return undefined;
-        const { id, name, projectId, organizationId, config, state, isOwnerMade } = row;
-        const app = { id, clientId, name, projectId, organizationId, config, isOwnerMade };
-        const apiAccess = row.apiAccess ?? undefined;
-        return whenKnown(isInUse(instanceId, row), (inUse) =>
-          whenKnown(isLegacyApp(instanceId, clientId), (isLegacy) => ({
-            ...app,
-            ...{ apiAccess, isLegacy },
-            isActive: state === "active" && inUse,
-          })),
-        );
-      }),
+      clientId === consoleClientId
+        ? console(instanceId)
+        : whenKnown(byClientId(instanceId, clientId), (row) => {
+            if (row === undefined) return undefined;
+            const { id, name, projectId, organizationId, config, state, isOwnerMade } = row;
+            const app = { id, clientId, name, projectId, organizationId, config, isOwnerMade };
+            const apiAccess = row.apiAccess ?? undefined;
+            return whenKnown(isInUse(instanceId, row), (inUse) =>
+              whenKnown(isLegacyApp(instanceId, clientId), (isLegacy) => ({
+                ...app,
+                ...{ apiAccess, isLegacy },
+                isActive: state === "active" && inUse,
+              })),
+            );
+          }),
     async keyOf(instanceId, appId, keyId) {
       return keyById(instanceId, JSON.stringify([appId, keyId]), [appId, keyId]);
     },

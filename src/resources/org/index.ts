@@ -29,6 +29,7 @@ export {
 } from "./organization.ts";
 export {
   isInActiveOrganization,
+  organizationFinder,
   organizationNames,
   organizationReader,
   organizationsWhere,

@@ -15,6 +15,7 @@ import {
   OrganizationFieldNameSchema,
   OrganizationSearchFilterSchema,
 } from "#gen/idsvc/resources/org/v3alpha/query_pb.ts";
+import type { Scope } from "../../authz/context.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
@@ -23,6 +24,7 @@ import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { matches } from "../object/filters.ts";
 import { organizationDomains, organizationNotFound, organizations } from "./organization.ts";
+import { type Finder, finder } from "../object/finder.ts";
 import { objectQueries } from "../object/queries.ts";
 
 export type OrganizationRow = Row<typeof organizations>;
@@ -183,8 +185,23 @@ export function provenDomains(db: Database) {
   });
 }
 
+const visibleTo = ({ db, tenancy }: Pick<Deps, "db" | "tenancy">) => {
+  const { id } = db.table(organizations);
+  return (scope: Scope) => tenancy.visible(scope, { organizationId: id });
+};
+
+/** Finds organizations by ID and name. */
+export function organizationFinder(deps: Pick<Deps, "db" | "tenancy">): Finder<OrganizationRow> {
+  const { id, nameFolded } = deps.db.table(organizations);
+  return finder(deps.db, organizations, {
+    keys: (text) => [eq(id, text)],
+    names: [nameFolded],
+    visible: visibleTo(deps),
+  });
+}
+
 export function organizationQueries(deps: Deps) {
-  const { db, tenancy } = deps;
+  const { db } = deps;
   const t = db.table(organizations);
   const d = db.table(organizationDomains);
   return objectQueries(
@@ -209,7 +226,7 @@ export function organizationQueries(deps: Deps) {
           return inArray(t.id, having);
         },
       },
-      visible: (scope) => tenancy.visible(scope, { organizationId: t.id }),
+      visible: visibleTo(deps),
     },
     organizationNotFound,
   );

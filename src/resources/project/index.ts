@@ -13,6 +13,7 @@ export {
   type FoundProject,
   type GrantsOfProjects,
   isInActiveProject,
+  projectFinder,
   projectOwnership,
   type ProjectReader,
   projectReader,

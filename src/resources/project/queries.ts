@@ -3,6 +3,7 @@ import {
   ProjectFieldNameSchema,
   ProjectSearchFilterSchema,
 } from "#gen/idsvc/resources/project/v3alpha/query_pb.ts";
+import type { Scope } from "../../authz/context.ts";
 import type { Reach } from "../../authz/permissions.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
@@ -12,6 +13,7 @@ import type { Row } from "../../storage/table.ts";
 import { type Owned } from "../../authz/tenancy.ts";
 import { isInActiveOrganization } from "../org/index.ts";
 import { projects } from "./project.ts";
+import { type Finder, finder } from "../object/finder.ts";
 import { objectQueries } from "../object/queries.ts";
 
 export type ProjectRow = Row<typeof projects.table>;
@@ -99,9 +101,34 @@ export function isInActiveProject(
   return exists(active);
 }
 
+function visibleTo(
+  { db, tenancy }: Pick<Deps, "db" | "tenancy">,
+  grants: Pick<GrantsOfProjects, "isGranted">,
+) {
+  const t = db.table(projects.table);
+  const { organizationId, id: projectId } = t;
+  return (scope: Scope) =>
+    tenancy.visible(scope, {
+      ...{ organizationId, projectId },
+      also: (reach) => grants.isGranted(t, reach, true),
+    });
+}
+
+/** Finds projects by ID and name. */
+export function projectFinder(
+  deps: Pick<Deps, "db" | "tenancy">,
+  grants: Pick<GrantsOfProjects, "isGranted">,
+): Finder<ProjectRow> {
+  const { id, nameFolded } = deps.db.table(projects.table);
+  return finder(deps.db, projects.table, {
+    keys: (text) => [eq(id, text)],
+    names: [nameFolded],
+    visible: visibleTo(deps, grants),
+  });
+}
+
 export function projectQueries(deps: Deps, grants: Pick<GrantsOfProjects, "isGranted">) {
   const t = deps.db.table(projects.table);
-  const { organizationId, id: projectId } = t;
   return objectQueries(
     deps,
     projects.table,
@@ -112,11 +139,7 @@ export function projectQueries(deps: Deps, grants: Pick<GrantsOfProjects, "isGra
         grantedOrganizationId: (id) =>
           grants.isGranted(t, { organizations: [id], projectGrants: [] }, false),
       },
-      visible: (scope) =>
-        deps.tenancy.visible(scope, {
-          ...{ organizationId, projectId },
-          also: (reach) => grants.isGranted(t, reach, true),
-        }),
+      visible: visibleTo(deps, grants),
     },
     projects.missing,
   );

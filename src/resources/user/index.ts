@@ -67,6 +67,7 @@ export { changeContact } from "./contact.ts";
 export type { Delivery } from "./codes.ts";
 export { userEvents } from "./events.ts";
 export { toIdpLink } from "./authenticator/convert.ts";
+export { userFinder } from "./finder.ts";
 export { homesReader } from "./homes.ts";
 export { linkIdp } from "./idp-link/idp-link.ts";
 export {

@@ -3,6 +3,7 @@ import {
   UserSearchFilterSchema,
 } from "#gen/idsvc/resources/user/v3alpha/query_pb.ts";
 import { UserState } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
+import type { Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
 import { and, eq, not, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
@@ -13,8 +14,14 @@ import { userNotFound } from "./user.ts";
 
 export type UserRow = Row<typeof users>;
 
+/** The rows that the caller may read. */
+export const visibleUsers = ({ db, tenancy }: Pick<Deps, "db" | "tenancy">) => {
+  const { organizationId, id: userId } = db.table(users);
+  return (scope: Scope) => tenancy.visible(scope, { organizationId, userId });
+};
+
 export function userQueries(deps: Deps) {
-  const { db, tenancy } = deps;
+  const { db } = deps;
   const t = db.table(users);
   const nobody = sql`1 = 0`;
   const isInitial = and(eq(t.state, "active"), eq(t.schemaType, "human"), eq(t.wasSetUp, false));
@@ -47,8 +54,7 @@ export function userQueries(deps: Deps) {
           return id === undefined ? nobody : eq(t.id, id);
         },
       },
-      visible: (scope) =>
-        tenancy.visible(scope, { organizationId: t.organizationId, userId: t.id }),
+      visible: visibleUsers(deps),
     },
     userNotFound,
   );

@@ -5,18 +5,17 @@ import { userQueries, type UserRow } from "./queries.ts";
 import { toListDetails } from "../object/details.ts";
 import { toPage } from "../object/list.ts";
 import { lastUses } from "../object/credential-uses.ts";
-import { schemaReader, readableData } from "../userschema/index.ts";
 import { type LastUse, toAuthenticators } from "./authenticator/convert.ts";
 import { type Database } from "../../storage/database.ts";
 import { user } from "./user.ts";
 import { checks, type Throttling } from "./check/attempts.ts";
 import { originFormatter, eventFormatter, objectHistory, toEvent } from "../event/index.ts";
-import { mayOn, callerId } from "../../authz/tenancy.ts";
 import { toGetUser } from "./convert.ts";
 import { type Scope } from "../../authz/context.ts";
 import { type AuthenticatorRow } from "./authenticator/queries.ts";
 import { type Deps } from "../../projection/module.ts";
 import { homesReader } from "./homes.ts";
+import { readableDataOf } from "./readable.ts";
 import { verifiedDomains } from "../org/index.ts";
 
 type ReadMethods = "getUser" | "searchUsers" | "searchUserEvents";
@@ -83,8 +82,7 @@ const useReader =
 
 function presenter({ db }: Pick<Deps, "db">) {
   const domainsOf = verifiedDomains(db);
-  const schemaById = schemaReader(db);
-  // What the schema lets the reader see: the user, or who may read users of their organization.
+  const readable = readableDataOf(db);
   return async (
     scope: Scope,
     row: UserRow,
@@ -94,12 +92,8 @@ function presenter({ db }: Pick<Deps, "db">) {
       lastUse = () => undefined,
     }: { throttling?: Throttling; lastUse?: LastUse } = {},
   ) => {
-    const { instanceId, policy } = scope;
-    const schema = await schemaById(instanceId, row.schemaId);
-    const isSelf = row.id === callerId(scope) && !mayOn(scope, policy.read, row);
-    const data =
-      schema === undefined ? {} : readableData(schema, row.data, isSelf ? "self" : "owner");
-    const domains = await domainsOf(instanceId, row.organizationId);
+    const data = await readable(scope, row);
+    const domains = await domainsOf(scope.instanceId, row.organizationId);
     const shown = {
       domains,
       data,

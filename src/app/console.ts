@@ -1,0 +1,39 @@
+import type { Endpoint } from "../api/endpoint.ts";
+import type { WebEndpoint } from "../api/web-endpoint.ts";
+import { createConsole } from "../console-server/index.ts";
+import type { ConsoleSessions } from "../console-server/sessions.ts";
+import type { LoginErrors } from "../login/index.ts";
+import type { ServiceDeps } from "./deps.ts";
+
+/** The console, a client of the provider whose endpoints these are, over the methods that are served. */
+export function openConsole(
+  deps: ServiceDeps,
+  parts: {
+    sessions: ConsoleSessions;
+    provider: readonly WebEndpoint[];
+    methods: readonly Endpoint[];
+    errors: LoginErrors;
+  },
+): WebEndpoint[] {
+  const { sessions, provider, methods, errors } = parts;
+  const byPath = new Map(provider.map((endpoint) => [endpoint.path, endpoint]));
+  const endpoints = createConsole<Parameters<WebEndpoint["handle"]>[1]>(deps, {
+    sessions,
+    async ask(path, request, at) {
+      const endpoint = byPath.get(path);
+      if (endpoint === undefined) throw new Error(`the provider has no ${path}`);
+      return endpoint.handle(request, at);
+    },
+    needs: () =>
+      Object.fromEntries(
+        methods.map(({ rule }) => [
+          `${rule.method.parent.name}.${rule.method.name}`,
+          rule.policy.act,
+        ]),
+      ),
+  });
+  // Only browsers are led to pages; what the console calls is answered as every call is.
+  return endpoints.map((endpoint) =>
+    endpoint.methods.includes("GET") ? { ...endpoint, errorPage: errors.errorPage } : endpoint,
+  );
+}

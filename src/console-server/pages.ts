@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import { notFound } from "../errors.ts";
+import { html } from "../html.ts";
+import { languageCookie, readCookie } from "../login/agents.ts";
+import { assetPath } from "../login/assets.ts";
+import { pageHeaders } from "../login/headers.ts";
+import type { Deps } from "../projection/module.ts";
+import { brandingReader, paletteOf } from "../settings/branding/index.ts";
+import { languageReader } from "../settings/language/index.ts";
+import { consoleTexts } from "../texts/console-texts.ts";
+import { chooseLanguage } from "../texts/languages.ts";
+import type { ConsoleFiles } from "./files.ts";
+import type { ConsoleAnswer, ConsoleEndpoint, ConsoleRequest } from "./log-in.ts";
+import { assetsPath, consolePath } from "./paths.ts";
+import { isTls } from "./sessions.ts";
+
+type At = { instanceId: string; issuer: string };
+
+/** What the pages ask for, by method: the permission that shows that somebody has a use for it. */
+export type Needs = Readonly<Record<string, string>>;
+
+/**
+ * The one page that all addresses of the console have, and its files. It tells nothing of anybody: what is shown comes of calls.
+ */
+export function consolePages<A extends At>(
+  { db }: Pick<Deps, "db">,
+  files: () => Promise<ConsoleFiles>,
+  needs: () => Needs,
+): ConsoleEndpoint<A>[] {
+  const languages = languageReader(db);
+  const branding = brandingReader(db);
+
+  async function page(request: ConsoleRequest, at: A): Promise<ConsoleAnswer> {
+    const { script, style } = await files();
+    const allowed = await languages(at.instanceId);
+    const language = chooseLanguage({
+      cookie: readCookie(request.headers.get("cookie") ?? "", languageCookie),
+      acceptLanguage: request.headers.get("accept-language") ?? undefined,
+      ...allowed,
+    });
+    const texts = await consoleTexts(language);
+    const look = await branding(at.instanceId);
+    const nonce = randomBytes(16).toString("base64url");
+    const told = { texts, language, product: look.productName, needs: needs() };
+    const headers = pageHeaders({ nonce, isTls: isTls(at), hasForms: false });
+    const policy = `${headers["content-security-policy"]}; connect-src 'self'`;
+    return {
+      status: 200,
+      headers: { ...headers, "content-security-policy": policy },
+      body: html`<!doctype html>
+<html lang="${language}" dir="ltr" data-theme="${look.theme}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${texts.title} · ${look.productName}</title>
+<link rel="icon" type="image/svg+xml" href="${assetPath("icon.svg")}">
+<link rel="stylesheet" href="${assetPath("login.css")}">
+<link rel="stylesheet" href="${`${assetsPath}/${style}`}">
+${colours(look, nonce)}
+<script type="module" src="${`${assetsPath}/${script}`}"></script>
+</head>
+<body>
+<div id="console" data-told="${JSON.stringify(told)}"><noscript>${texts.withoutScripts}</noscript></div>
+</body>
+</html>
+`.toString(),
+    };
+  }
+
+  async function asset(request: ConsoleRequest): Promise<ConsoleAnswer> {
+    const { pathname } = new URL(request.url);
+    const found = (await files()).byName.get(pathname.slice(assetsPath.length + 1));
+    if (found === undefined)
+      throw notFound("CONSOLE_FILE_NOT_FOUND", "the console has no such file");
+    const { body, contentType } = found;
+    const isHashed = !pathname.endsWith(".txt");
+    const cacheControl = isHashed ? "public, max-age=31536000, immutable" : "no-cache";
+    return {
+      status: 200,
+      headers: {
+        ...{ "content-type": contentType, "cache-control": cacheControl },
+        ...{ "x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin" },
+      },
+      body,
+    };
+  }
+
+  const common = { methods: ["GET"], crossOrigin: "none" } as const;
+  return [
+    { path: `${assetsPath}/:name`, ...common, handle: asset },
+    { path: `${consolePath}{/*page}`, ...common, handle: page },
+  ];
+}
+
+type Look = Parameters<typeof paletteOf>[0];
+
+/** The colours of the brand, as the style sheet of the login takes them. */
+function colours(look: Look, nonce: string) {
+  const [light, dark] = [paletteOf(look, "light"), paletteOf(look, "dark")];
+  return html`<style nonce="${nonce}">:root {
+--light-ground: ${light.ground}; --light-on-ground: ${light.onGround}; --light-brand: ${light.brand}; --light-brand-edge: ${light.brandEdge}; --light-on-brand: ${light.onBrand}; --light-accent: ${light.accent};
+--dark-ground: ${dark.ground}; --dark-on-ground: ${dark.onGround}; --dark-brand: ${dark.brand}; --dark-brand-edge: ${dark.brandEdge}; --dark-on-brand: ${dark.onBrand}; --dark-accent: ${dark.accent};
+}</style>`;
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from "node:crypto";
+import type { BrowserTokens } from "../authz/ports.ts";
+import { type Awaitable, whenKnown } from "../awaitable.ts";
+import type { Deps } from "../projection/module.ts";
+import { rowById } from "../projection/ids.ts";
+import { deleteRows, insertRow, type RowChange, updateRows } from "../storage/row-change.ts";
+import { sessionCookie } from "./cookies.ts";
+import { consoleSessions } from "./tables.ts";
+
+/** How long a session lasts at most, and how long without a call. */
+export type ConsoleLimits = { sessionMs: number; idleMs: number };
+
+/** What the service holds for a browser. */
+export type HeldTokens = { access: string; id: string };
+
+type Call = {
+  instanceId: string;
+  issuer: string;
+  headers: { get(name: string): string | null | undefined };
+};
+
+export type ConsoleSessions = {
+  /** Makes a session for tokens that last so long; what the browser is told to keep. */
+  open(
+    at: Pick<Call, "instanceId" | "issuer">,
+    tokens: HeldTokens,
+    lastMs: number,
+  ): Promise<string>;
+  /** What is held for the browser of a call of the console. */
+  find(call: Call): Awaitable<HeldTokens | undefined>;
+  /** Ends the session of the browser of a call of the console; what was held for it. */
+  end(call: Call): Promise<HeldTokens | undefined>;
+  tokenOf: BrowserTokens;
+};
+
+/** Sent by the console with each call. No form can send it, and no page of another origin may (`api/cors.ts`). */
+export const consoleHeader = "x-idsvc-console";
+
+const cookieForm = /^[\w-]{43}$/;
+// Being there is noted so often within the time that a session may be idle.
+const notesPerIdle = 20;
+
+export const isTls = ({ issuer }: Pick<Call, "issuer">): boolean => issuer.startsWith("https:");
+
+/** Whether a page of the console calls: by the header, and by what browsers say of where a call comes from. */
+export function isOfConsole({ issuer, headers }: Call): boolean {
+  const origin = headers.get("origin") ?? issuer;
+  const site = headers.get("sec-fetch-site") ?? "same-origin";
+  return headers.get(consoleHeader) === "1" && origin === issuer && site === "same-origin";
+}
+
+/** The sessions of browsers in the console (K4, decision 0351). */
+export function createConsoleSessions(
+  { db, secrets, now }: Pick<Deps, "db" | "secrets" | "now">,
+  { sessionMs, idleMs }: ConsoleLimits,
+): ConsoleSessions {
+  const byDigest = rowById(db, consoleSessions);
+  const digestOf = (instanceId: string, cookie: string) =>
+    secrets.digest(instanceId, `console:${cookie}`);
+  const purposeOf = (digest: string) => `console ${digest}`;
+  const write = (instanceId: string, change: RowChange) =>
+    db.commit({ instanceId, expect: [], claims: [], events: [], changes: [change] });
+
+  const cookieOf = (call: Call): string | undefined => {
+    if (!isOfConsole(call)) return undefined;
+    const cookie = sessionCookie.read(call.headers.get("cookie") ?? "", isTls(call));
+    return cookie !== undefined && cookieForm.test(cookie) ? cookie : undefined;
+  };
+
+  async function held(instanceId: string, cookie: string): Promise<HeldTokens | undefined> {
+    const digest = await digestOf(instanceId, cookie);
+    const row = await byDigest(instanceId, digest);
+    if (row === undefined) return undefined;
+    const time = now().getTime();
+    const idle = time - row.seenAt.getTime();
+    if (row.expiresAt.getTime() <= time || idle >= idleMs) return undefined;
+    const clear = await secrets.openText(instanceId, purposeOf(digest), row.tokens);
+    if (clear === undefined) return undefined;
+    if (idle * notesPerIdle >= idleMs) {
+      const where = { instanceId, digest };
+      await write(instanceId, updateRows(consoleSessions, where, { seenAt: new Date(time) }));
+    }
+    // What is sealed was written by `open`.
+    return JSON.parse(Buffer.from(clear).toString()) as HeldTokens;
+  }
+
+  const find = (call: Call): Awaitable<HeldTokens | undefined> => {
+    const cookie = cookieOf(call);
+    return cookie === undefined ? undefined : held(call.instanceId, cookie);
+  };
+
+  return {
+    async open(at, tokens, lastMs) {
+      const { instanceId } = at;
+      const cookie = randomBytes(32).toString("base64url");
+      const digest = await digestOf(instanceId, cookie);
+      const clear = Buffer.from(JSON.stringify(tokens));
+      const sealed = await secrets.sealText(instanceId, purposeOf(digest), clear);
+      const lifeMs = Math.min(lastMs, sessionMs);
+      const seenAt = now();
+      const expiresAt = new Date(seenAt.getTime() + lifeMs);
+      const row = { instanceId, digest, tokens: sealed, seenAt, expiresAt };
+      await write(instanceId, insertRow(consoleSessions, row));
+      return sessionCookie.set(cookie, isTls(at), Math.floor(lifeMs / 1000));
+    },
+    find,
+    async end(call) {
+      const { instanceId } = call;
+      const cookie = cookieOf(call);
+      if (cookie === undefined) return undefined;
+      const tokens = await held(instanceId, cookie);
+      const digest = await digestOf(instanceId, cookie);
+      await write(instanceId, deleteRows(consoleSessions, { instanceId, digest }));
+      return tokens;
+    },
+    tokenOf: (call) => whenKnown(find(call), (tokens) => tokens?.access),
+  };
+}

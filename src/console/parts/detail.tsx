@@ -1,0 +1,60 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Tab } from "../router.tsx";
+import { t } from "../told.ts";
+import style from "./parts.module.css";
+
+/** A page of an object: what it is called, and its tabs, of which the address says which is open. */
+export function Detail({
+  title,
+  back,
+  tabs,
+  tab,
+  children,
+}: {
+  title: string;
+  back: ReactNode;
+  tabs: readonly Tab[];
+  tab: Tab;
+  children: ReactNode;
+}) {
+  return (
+    <>
+      <p className={style["back"]}>{back}</p>
+      <h1>{title}</h1>
+      <nav aria-label={title} className={style["tabs"]}>
+        {tabs.map((each) => (
+          <Link
+            key={each}
+            to="."
+            activeOptions={{ exact: true }}
+            search={(before: object) => {
+              const { tab: _, ...rest } = before as { tab?: Tab };
+              return each === "overview" ? rest : { ...rest, tab: each };
+            }}
+            activeProps={{}}
+            aria-current={each === tab ? "page" : undefined}
+          >
+            {t(each)}
+          </Link>
+        ))}
+      </nav>
+      {children}
+    </>
+  );
+}
+
+/** Names and what they stand for; what is empty is left out. */
+export function Facts({ facts }: { facts: readonly (readonly [string, ReactNode])[] }) {
+  const shown = facts.filter(([, value]) => value !== "" && value !== undefined && value !== null);
+  return (
+    <dl className={style["facts"]}>
+      {shown.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,110 @@
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useState } from "react";
+import { t } from "../told.ts";
+import { Problem } from "./problem.tsx";
+import { Waiting } from "./waiting.tsx";
+import style from "./parts.module.css";
+
+export type Column<R> = { title: string; show: (row: R) => ReactNode; isMain?: boolean };
+
+type Pages<R> = {
+  rows: readonly R[] | undefined;
+  error: unknown;
+  hasMore: boolean;
+  isFetchingMore: boolean;
+  more: () => void;
+  retry: () => void;
+};
+
+/** A list that goes on page by page: a table where there is room, else a card a row. */
+export function List<R>({
+  label,
+  pages,
+  columns,
+  keyOf,
+}: {
+  label: string;
+  pages: Pages<R>;
+  columns: readonly Column<R>[];
+  keyOf: (row: R) => string;
+}) {
+  const { rows, error, hasMore, isFetchingMore, more, retry } = pages;
+  if (error !== null && error !== undefined)
+    return <Problem error={error} retry={retry} title="h2" />;
+  if (rows === undefined) return <Waiting />;
+  if (rows.length === 0) return <p className={style["empty"]}>{t("empty")}</p>;
+  return (
+    <>
+      <table className={style["table"]}>
+        <caption className={style["hidden"]}>{label}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ title }) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ title, show, isMain }) =>
+                isMain === true ? (
+                  <th key={title} scope="row">
+                    {show(row)}
+                  </th>
+                ) : (
+                  <td key={title} data-title={title}>
+                    {show(row)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {hasMore && (
+        <button
+          type="button"
+          className={style["button"]}
+          disabled={isFetchingMore}
+          onClick={() => more()}
+        >
+          {t(isFetchingMore ? "loading" : "more")}
+        </button>
+      )}
+    </>
+  );
+}
+
+const quietMs = 250;
+
+/** A filter that stands in the address: what was typed is there a moment later. */
+export function Filter({ q }: { q: string }) {
+  const navigate = useNavigate();
+  const [typed, setTyped] = useState(q);
+  useEffect(() => {
+    if (typed === q) return;
+    const waiting = setTimeout(() => {
+      const search = (before: object) => {
+        const { q: _, ...rest } = before as { q?: string };
+        return typed === "" ? rest : { ...rest, q: typed };
+      };
+      void navigate({ to: ".", search, replace: true });
+    }, quietMs);
+    return () => clearTimeout(waiting);
+  }, [typed, q, navigate]);
+  return (
+    <label className={style["filter"]}>
+      <span>{t("filterBegin")}</span>
+      <input
+        type="search"
+        value={typed}
+        maxLength={200}
+        autoComplete="off"
+        onChange={({ target }) => setTyped(target.value)}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,8 @@
+import { t } from "../told.ts";
+import style from "./parts.module.css";
+
+export const Waiting = () => (
+  <p className={style["waiting"]} role="status">
+    {t("loading")}
+  </p>
+);

@@ -1,0 +1,171 @@
+import { Dialog } from "@base-ui/react/dialog";
+import { useQuery } from "@connectrpc/connect-query";
+import { keepPreviousData } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useId, useState } from "react";
+import {
+  AuthService,
+  type SearchAllResponse,
+} from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
+import { t } from "../told.ts";
+import type { areas } from "./areas.ts";
+import style from "./shell.module.css";
+
+type Area = (typeof areas)[number];
+type Hit = { key: string; kind: string; name: string; more: string; go: () => Promise<void> };
+
+/** One box for everything: objects that the text names, and the areas whose name it begins. */
+export function Search({
+  onClose,
+  areas: shown,
+  org,
+}: {
+  onClose: () => void;
+  areas: readonly Area[];
+  org: string | undefined;
+}) {
+  return (
+    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={style["backdrop"] ?? ""} />
+        <Dialog.Popup className={style["search"] ?? ""}>
+          <Dialog.Title className={style["hidden"] ?? ""}>{t("search")}</Dialog.Title>
+          <Box areas={shown} org={org} close={onClose} />
+          <Dialog.Close className={style["close"] ?? ""}>{t("close")}</Dialog.Close>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+/** What stands below the hits: what is missing, or that something went wrong. */
+const hintOf = (isEnough: boolean, error: unknown, count: number): string => {
+  if (error !== null) return t("failed");
+  if (!isEnough) return t("searchHint");
+  return count === 0 ? t("searchNone") : "";
+};
+
+function Box({
+  areas: shown,
+  org,
+  close,
+}: {
+  areas: readonly Area[];
+  org: string | undefined;
+  close: () => void;
+}) {
+  const [q, setQ] = useState("");
+  const [at, setAt] = useState(0);
+  const list = useId();
+  const navigate = useNavigate();
+  const isEnough = [...q].length >= 2;
+  const { data, error } = useQuery(
+    AuthService.method.searchAll,
+    { q },
+    { enabled: isEnough, placeholderData: keepPreviousData },
+  );
+  const search = org === undefined ? {} : { org };
+  const commands = shown
+    .filter(({ name }) => t(name).toLowerCase().startsWith(q.toLowerCase()))
+    .map(({ name, to }) => ({
+      ...{ key: name, kind: t("goTo"), name: t(name), more: "" },
+      go: () => navigate({ to, search }),
+    }));
+  const hits: Hit[] = [
+    ...commands,
+    ...(isEnough && data !== undefined
+      ? hitsOf(data, (to, id) => navigate({ to, params: { id }, search }))
+      : []),
+  ];
+  const current = Math.min(at, hits.length - 1);
+  const choose = (hit: Hit | undefined) => {
+    if (hit === undefined) return;
+    close();
+    void hit.go();
+  };
+  return (
+    <>
+      <input
+        autoFocus
+        className={style["query"]}
+        type="text"
+        role="combobox"
+        aria-label={t("search")}
+        aria-expanded="true"
+        aria-controls={list}
+        aria-activedescendant={hits.length === 0 ? undefined : `${list}-${current}`}
+        autoComplete="off"
+        maxLength={200}
+        value={q}
+        onChange={({ target }) => {
+          setQ(target.value);
+          setAt(0);
+        }}
+        onKeyDown={(event) => {
+          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+          if (step !== undefined) {
+            event.preventDefault();
+            setAt(Math.max(0, Math.min(hits.length - 1, current + step)));
+          }
+          if (event.key === "Enter") choose(hits[current]);
+        }}
+      />
+      <Hits id={list} hits={hits} current={current} choose={choose} />
+      <p role="status" className={style["hint"]}>
+        {hintOf(isEnough, error, hits.length)}
+      </p>
+    </>
+  );
+}
+
+function Hits({
+  id,
+  hits,
+  current,
+  choose,
+}: {
+  id: string;
+  hits: readonly Hit[];
+  current: number;
+  choose: (hit: Hit) => void;
+}) {
+  return (
+    <ul id={id} role="listbox" aria-label={t("search")} className={style["hits"]}>
+      {hits.map((hit, place) => (
+        <li
+          key={hit.key}
+          id={`${id}-${place}`}
+          role="option"
+          aria-selected={place === current}
+          onClick={() => choose(hit)}
+        >
+          <span className={style["kind"]}>{hit.kind}</span>
+          <span>{hit.name}</span>
+          <span className={style["more"]}>{hit.more}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type Go = (
+  to: "/people/$id" | "/organizations/$id" | "/applications/$id",
+  id: string,
+) => Promise<void>;
+
+function hitsOf({ users, organizations, apps }: SearchAllResponse, go: Go): Hit[] {
+  return [
+    ...users.map(({ id, displayName, username, email }) => ({
+      ...{ key: `user ${id}`, kind: t("people"), name: displayName || username },
+      ...{ more: email || username, go: () => go("/people/$id", id) },
+    })),
+    ...organizations.map(({ id, name }) => ({
+      ...{ key: `org ${id}`, kind: t("organizations"), name, more: id },
+      go: () => go("/organizations/$id", id),
+    })),
+    ...apps.map(({ id, name, clientId }) => ({
+      ...{ key: `app ${id}`, kind: t("applications"), name, more: clientId },
+      go: () => go("/applications/$id", id),
+    })),
+  ];
+}

@@ -1,0 +1,123 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  type AuthService,
+  type HeldPermissionsSchema,
+  PermissionScope,
+} from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
+import type { Scope } from "../../authz/context.ts";
+import type { Permissions, ResourceScope } from "../../authz/permissions.ts";
+import { knownPermissions } from "../../authz/roles.ts";
+import type { Handlers } from "../../authz/service.ts";
+import { type CursorOf, openCursor, sealCursor } from "../../projection/cursor.ts";
+import type { Deps } from "../../projection/module.ts";
+import { applicableLimit } from "../../projection/search.ts";
+
+type Held = MessageInitShape<typeof HeldPermissionsSchema> & {
+  scope: PermissionScope;
+  id: string;
+  organizationId: string;
+};
+
+const names = [...knownPermissions].toSorted();
+
+/** Answers what a call may do, by the very permissions that calls are judged by. */
+export function heldPermissions({
+  limits,
+  organizations,
+  secrets,
+}: Pick<Deps, "limits" | "organizations" | "secrets">): Handlers<
+  typeof AuthService
+>["getMyPermissions"] {
+  return async (request, scope) => {
+    const { instanceId, permissions } = scope;
+    const limit = applicableLimit(request.limit, limits, "limit");
+    const cursors: CursorOf = {
+      ...{ secrets, instanceId },
+      list: JSON.stringify(["permissions", scope.context]),
+    };
+    const behind =
+      request.after === "" ? undefined : await openCursor(cursors, request.after, "after");
+    const { caller } = scope;
+    const who = {
+      userId: caller.kind === "user" ? caller.userId : "",
+      organizationId: caller.kind === "user" ? caller.organizationId : "",
+      instanceId,
+    };
+    const result: Held[] = [];
+    const begin = behind?.kind === "behind" ? String(behind.position.value) : "";
+    const contexts = new Map(contextsOf(scope).map((each) => [placeOf(each), each]));
+    for (const [, each] of [...contexts].filter(([place]) => place > begin).toSorted(byPlace)) {
+      // A membership outlives its organization for a moment, what it gave does not.
+      const { organizationId } = each;
+      const isThere =
+        organizationId === "" || (await organizations.byId(instanceId, organizationId));
+      const held = names.filter((name) => holdsIn(permissions, name, each));
+      if (!isThere || held.length === 0) continue;
+      // One more than is shown says whether something follows.
+      const last = result.at(-1);
+      if (last !== undefined && result.length === limit) {
+        return {
+          ...who,
+          result,
+          next: await sealCursor(cursors, { value: placeOf(last), id: last.id }),
+        };
+      }
+      result.push({ ...each, permissions: held });
+    }
+    return { ...who, result };
+  };
+}
+
+type Context = Pick<Held, "scope" | "id" | "organizationId">;
+
+/** Where the caller may hold something, in the context of the call. */
+function contextsOf({ permissions, context }: Scope): Context[] {
+  const wide = [
+    PermissionScope.SYSTEM,
+    PermissionScope.INSTANCE,
+    PermissionScope.EVERY_ORGANIZATION,
+  ].map((scope) => ({ scope, id: "", organizationId: "" }));
+  const narrow = permissions.contexts().map(toContext);
+  if (context.type !== "organization") return [...wide, ...narrow];
+  // What is held in all organizations, or in something of this one, counts in it.
+  const { organizationId } = context;
+  const itself = { scope: PermissionScope.ORGANIZATION, id: organizationId, organizationId };
+  const within = narrow.filter(
+    (each) => each.organizationId === organizationId && each.scope !== PermissionScope.ORGANIZATION,
+  );
+  return [...wide, itself, ...within];
+}
+
+function toContext(one: Exclude<ResourceScope, { type: "system" | "instance" }>): Context {
+  switch (one.type) {
+    case "organization":
+      return { scope: PermissionScope.ORGANIZATION, id: one.id, organizationId: one.id };
+    case "project":
+      return { scope: PermissionScope.PROJECT, id: one.id, organizationId: one.organizationId };
+    case "projectGrant":
+      return {
+        ...{ scope: PermissionScope.PROJECT_GRANT, id: one.id },
+        organizationId: one.organizationId,
+      };
+  }
+}
+
+const placeOf = ({ scope, id }: Context): string => `${scope} ${id}`;
+const byPlace = ([a]: [string, Context], [b]: [string, Context]): number => (a < b ? -1 : 1);
+
+function holdsIn(permissions: Permissions, name: string, { scope, id, organizationId }: Context) {
+  switch (scope) {
+    case PermissionScope.SYSTEM:
+      return permissions.holds(name, { type: "system" });
+    case PermissionScope.INSTANCE:
+      return permissions.holds(name, { type: "instance" });
+    case PermissionScope.ORGANIZATION:
+      return permissions.holds(name, { type: "organization", id });
+    case PermissionScope.PROJECT:
+      return permissions.holds(name, { type: "project", id, organizationId });
+    case PermissionScope.PROJECT_GRANT:
+      return permissions.holds(name, { type: "projectGrant", id, organizationId });
+    default:
+      return permissions.reach(name).everywhere;
+  }
+}

@@ -1,0 +1,67 @@
+import type { ObjectPolicy, Scope } from "../../authz/context.ts";
+import type { Awaitable } from "../../awaitable.ts";
+import { readsOf } from "../../projection/lengthy.ts";
+import { matchesText } from "../../projection/search.ts";
+import { caseFold } from "../../storage/case-fold.ts";
+import type { Database } from "../../storage/database.ts";
+import { and, asc, type Column, eq, type SQL, sql } from "../../storage/drizzle.ts";
+import type { Row, Table } from "../../storage/table.ts";
+
+type Found = {
+  /** The text as it was given: the object that has it is the one that is meant. */
+  keys: (text: string) => readonly SQL[];
+  /** Folds of names: an object is found by how one of them begins. */
+  names: readonly Column[];
+  /** The rows that the caller may read. */
+  visible: (scope: Scope) => Awaitable<readonly (SQL | undefined)[]>;
+};
+
+/** Finds objects that a text names, as the caller of a method with such a policy may read them. */
+export type Finder<R> = (
+  scope: Scope,
+  asked: { text: string; policy: ObjectPolicy; limit: number },
+) => Promise<R[]>;
+
+/**
+ * Finds those that the text is a key of, and then those whose names begin with it, by name, whatever the letter case.
+ *
+ * Who reads all of the instance is answered by an index. Of others the time tells nothing about what they may not read: names
+ * are compared one by one, of what they may.
+ */
+export function finder<T extends Table>(
+  db: Database,
+  table: T,
+  { keys, names, visible }: Found,
+): Finder<Row<T>> {
+  const t = db.table(table);
+  const columns = t as unknown as { instanceId: Column; id: Column };
+  return async (caller, { text, policy, limit }) => {
+    const scope: Scope = { ...caller, policy };
+    const { instanceId } = scope;
+    const ofInstance = eq(columns.instanceId, instanceId);
+    const readable = and(ofInstance, ...(await visible(scope)));
+    const readsAll = scope.permissions.reach(policy.read).everywhere;
+    const folded = caseFold(text);
+    const begins = (name: Column) =>
+      readsAll
+        ? matchesText(db, { exact: name, folded: name }, startsWith, text)
+        : sql`substr(${name}, 1, ${[...folded].length}) = ${folded}`;
+    const order = (name: Column) => (readsAll ? asc(name) : sql`${name} || ''`);
+    const reads = await readsOf(db, table, { instanceId, ofInstance });
+    const found = await reads.snapshot((read) => [
+      ...keys(text).map((key) => read.select().from(t).where(and(readable, key)).limit(limit)),
+      ...names.map((name) =>
+        read
+          .select()
+          .from(t)
+          .where(and(readable, begins(name)))
+          .orderBy(order(name), asc(columns.id))
+          .limit(limit),
+      ),
+    ]);
+    const byId = new Map(found.flat().map((row) => [Reflect.get(row, "id"), row]));
+    return [...byId.values()].slice(0, limit);
+  };
+}
+
+const startsWith = { how: "startsWith", ignoreCase: true } as const;

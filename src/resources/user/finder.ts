@@ -1,0 +1,61 @@
+import type { Deps } from "../../projection/module.ts";
+import { caseFold } from "../../storage/case-fold.ts";
+import { and, eq, inArray } from "../../storage/drizzle.ts";
+import { type Finder, finder } from "../object/finder.ts";
+import { userAuthenticators } from "./authenticator/projection.ts";
+import { users } from "./projection.ts";
+import { type UserRow, visibleUsers } from "./queries.ts";
+import { readableDataOf } from "./readable.ts";
+import { displayNameOf } from "./user-data.ts";
+
+/** A user as a search over everything shows them. */
+export type UserFound = {
+  id: string;
+  displayName: string;
+  username: string;
+  email: string;
+  schemaType: string;
+  organizationId: string;
+};
+
+/**
+ * Finds users by ID, client ID, phone number, name, username and e-mail address. By a name that their schema hides from the caller
+ * nobody is found.
+ */
+export function userFinder({ db, tenancy }: Pick<Deps, "db" | "tenancy">): Finder<UserFound> {
+  const t = db.table(users);
+  const a = db.table(userAuthenticators);
+  const hasClientId = (clientId: string) =>
+    inArray(
+      t.id,
+      db.read
+        .select({ id: a.userId })
+        .from(a)
+        .where(and(eq(a.instanceId, t.instanceId), eq(a.kind, "secret"), eq(a.lookup, clientId))),
+    );
+  const readable = readableDataOf(db);
+  const find = finder(db, users, {
+    keys: (text) => [eq(t.id, text), eq(t.phone, text), hasClientId(text)],
+    names: [t.usernameFolded, t.emailFolded, t.displayNameFolded],
+    visible: visibleUsers({ db, tenancy }),
+  });
+  return async (scope, asked) => {
+    const rows = await find(scope, asked);
+    const shown = rows.map(async (row) => {
+      const displayName = displayNameOf(await readable({ ...scope, policy: asked.policy }, row));
+      const { id, username, schemaType, organizationId } = row;
+      const isHidden = displayName !== row.displayName && isByName(row, asked.text);
+      return isHidden
+        ? []
+        : [{ id, displayName, username, email: row.email ?? "", schemaType, organizationId }];
+    });
+    return (await Promise.all(shown)).flat();
+  };
+}
+
+/** Whether it is by the name that is shown, and by nothing else, that the text finds a user. */
+function isByName(row: UserRow, text: string): boolean {
+  const folded = caseFold(text);
+  const begins = (name: string | null) => name?.startsWith(folded) === true;
+  return begins(row.displayNameFolded) && !begins(row.usernameFolded) && !begins(row.emailFolded);
+}

@@ -1,0 +1,262 @@
+// Run: alone, early
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, describe, it } from "node:test";
+import type { Page } from "playwright-core";
+import { type TestBrowser, startBrowser, type Visit } from "../support/browser.ts";
+import { addPersonNamed, password } from "../support/login.ts";
+import { type OidcPeer, startOidc } from "../support/oidc.ts";
+import { bodyOf } from "../support/peer.ts";
+
+let peer: OidcPeer;
+let browser: TestBrowser;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const pictures = process.env["IDSVC_TEST_PICTURES"];
+
+const phone = { width: 360, height: 740 };
+const desk = { width: 1440, height: 900 };
+const evil = `"><img src=x onerror=alert(1)><script>alert(2)</script>`;
+let organizationId = "";
+
+before(async () => {
+  [peer, browser] = await Promise.all([startOidc(), startBrowser()]);
+  // The first request for a page may have to wait until the pages are built.
+  assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
+  const name = `Aardvark ${evil}`;
+  organizationId = String(bodyOf(await peer.post("/organizations", { name }), 201).details.id);
+  const inside = { headers: { "x-idsvc-orgid": organizationId } };
+  for (let n = 0; n < 55; n++) {
+    const data = { given_name: evil, family_name: `Number ${n}` };
+    const username = `aardvark-${String(n).padStart(2, "0")}`;
+    bodyOf(await peer.post("/users", { username, data }, inside), 201);
+  }
+  const made = await peer.post("/projects", { name: `project ${evil}` }, inside);
+  const project_id = String(bodyOf(made, 201).details.id);
+  bodyOf(await peer.post("/apps", { name: `Aardvark app ${evil}`, project_id, api: {} }), 201);
+});
+after(async () => {
+  await browser[Symbol.asyncDispose]();
+  await peer[Symbol.asyncDispose]();
+});
+
+type Entered = Visit & { id: string; refused: string[] };
+
+/** Opens a page of the console in a new browser, as a person with roles in the instance or in the organization. */
+async function enter(
+  path: string,
+  options: Parameters<TestBrowser["visit"]>[0] & {
+    roles?: string[];
+    inOrganization?: boolean;
+  } = {},
+): Promise<Entered> {
+  const { roles = ["IAM_OWNER"], inOrganization = false, ...more } = options;
+  const { id, loginName } = await addPersonNamed(peer);
+  const ctx = inOrganization
+    ? { org_id: organizationId }
+    : { instance_id: peer.app.made.instance_id };
+  bodyOf(await peer.post("/memberships", { ctx, user_id: id, roles }), 201);
+  const visit = await browser.visit({ viewport: desk, ...more });
+  const { page } = visit;
+  const refused: string[] = [];
+  await page.goto(`${peer.issuer}${path}`);
+  await page.fill("input[name=login_name]", loginName);
+  await page.click("button[type=submit]");
+  await page.fill("input[name=password]", password);
+  await page.click("button[type=submit]");
+  await page.waitForURL((url) => url.pathname.startsWith("/ui/console/"));
+  await page.getByRole("navigation").first().waitFor();
+  visit.misdeeds.splice(0);
+  page.on("response", (answer) => {
+    if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()}`);
+  });
+  return { ...visit, id, refused };
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  if (pictures !== undefined) {
+    await page.screenshot({ path: `${pictures}/console-${name}.png`, fullPage: true });
+  }
+}
+
+/** What is wrong with what the page shows: for readers with screen readers, and on this screen. */
+async function faultsOf(page: Page): Promise<unknown> {
+  await page.evaluate(axe).catch(() => page.addScriptTag({ content: axe }));
+  return page.evaluate(async () => {
+    const run = Reflect.get(globalThis, "axe") as {
+      run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+    };
+    const { violations } = await run.run();
+    const { scrollWidth, clientWidth } = document.documentElement;
+    const small = [...document.querySelectorAll("button, input, nav a")]
+      .map((each) => ({ html: each.outerHTML, box: each.getBoundingClientRect() }))
+      .filter(({ box }) => box.height > 0 && (box.height < 24 || box.width < 24));
+    return [
+      ...violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+      ...small.map(({ html }) => `too small: ${html}`),
+      ...(scrollWidth > clientWidth ? [`${scrollWidth} wide in ${clientWidth}`] : []),
+    ];
+  });
+}
+
+describe("the console in a browser", () => {
+  it("leads whoever is not signed in through the log-in to the page that they asked for", async () => {
+    await using visit = await enter("/ui/console/people?q=aardvark-0");
+    const { page } = visit;
+    assert.equal(new URL(page.url()).search, "?q=aardvark-0");
+    await page.getByRole("link", { name: "aardvark-00" }).waitFor();
+    assert.equal(await page.getByRole("row").count(), 11);
+    assert.deepEqual(visit.misdeeds, []);
+    assert.deepEqual(visit.refused, []);
+    const stored = await page.evaluate(
+      () => JSON.stringify([localStorage, sessionStorage].map(Object.entries)) + document.cookie,
+    );
+    assert.doesNotMatch(stored, /idsvc_|eyJ/);
+  });
+
+  it("shows lists page by page, filters by the address, and opens what is chosen", async () => {
+    await using visit = await enter(`/ui/console/people?org=${organizationId}`);
+    const { page } = visit;
+    await page.getByRole("link", { name: "aardvark-49" }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "aardvark-54" }).count(), 0);
+    await page.getByRole("button", { name: "Show more" }).click();
+    await page.getByRole("link", { name: "aardvark-54" }).waitFor();
+    await page.getByLabel("Begins with").fill("AARDVARK-5");
+    await page.waitForURL(/q=AARDVARK-5/);
+    await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 5);
+    await page.reload();
+    await page.getByRole("link", { name: "aardvark-50" }).click();
+    await page.getByRole("heading", { level: 1 }).getByText(evil, { exact: false }).waitFor();
+    await page.getByRole("link", { name: "History" }).click();
+    await page.waitForURL(/tab=history/);
+    await page.getByRole("rowheader").first().waitFor();
+    await page.getByRole("link", { name: "As code" }).click();
+    await page.getByText("grpcurl -plaintext -H").waitFor();
+    await page.goBack();
+    await page.waitForURL(/tab=history/);
+    assert.deepEqual(visit.misdeeds, []);
+    assert.deepEqual(visit.refused, []);
+  });
+
+  it("finds everything with the keyboard alone", async () => {
+    await using visit = await enter("/ui/console/people");
+    const { page } = visit;
+    await page.keyboard.press("Control+k");
+    const box = page.getByRole("combobox", { name: "Search" });
+    await box.waitFor();
+    await page.keyboard.type("aardvark");
+    await page.getByRole("option").filter({ hasText: "Aardvark app" }).waitFor();
+    await shoot(page, "search");
+    assert.deepEqual(await faultsOf(page), []);
+    const chosen = page.locator('[role=option][aria-selected="true"]');
+    while (!(await chosen.textContent())?.includes("Aardvark app")) {
+      await page.keyboard.press("ArrowDown");
+    }
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/applications\//);
+    await page.getByRole("heading", { level: 1 }).getByText("Aardvark app").waitFor();
+    await page.keyboard.press("Control+k");
+    await box.waitFor();
+    await page.keyboard.type("organ");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/organizations$/);
+    await page.keyboard.press("Control+k");
+    await box.waitFor();
+    await page.keyboard.press("Escape");
+    await box.waitFor({ state: "detached" });
+    assert.deepEqual(visit.misdeeds, []);
+    assert.deepEqual(visit.refused, []);
+  });
+
+  it("shows an administrator of one organization what they may do, without a refused call", async () => {
+    await using visit = await enter("/ui/console/people", {
+      ...{ roles: ["ORG_USER_MANAGER"], inOrganization: true },
+    });
+    const { page } = visit;
+    const rail = page.getByRole("navigation", { name: "Areas" });
+    assert.deepEqual(await rail.getByRole("link").allTextContents(), ["People", "Organizations"]);
+    await page.getByRole("link", { name: "aardvark-00" }).waitFor();
+    await rail.getByRole("link", { name: "Organizations" }).click();
+    await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
+    await page.getByRole("link", { name: "Aardvark" }).click();
+    await page.getByRole("heading", { level: 1 }).getByText("Aardvark").waitFor();
+    assert.deepEqual(visit.refused, []);
+    assert.deepEqual(visit.misdeeds, []);
+  });
+
+  it("says why something is not shown, with what to tell who can help", async () => {
+    await using visit = await enter("/ui/console/people/404");
+    const { page } = visit;
+    const alert = page.getByRole("alert");
+    await alert.waitFor();
+    const text = (await alert.textContent()) ?? "";
+    assert.match(text, /USER_NOT_FOUND/);
+    assert.match(text, /Request/);
+    await shoot(page, "problem");
+    assert.deepEqual(await faultsOf(page), []);
+  });
+
+  it("leads to the log-in when the session has ended, and back", async () => {
+    await using visit = await enter("/ui/console/people");
+    const { page, id } = visit;
+    const { result } = bodyOf(await peer.post("/sign_ins/_search", [{ user_id: id }]));
+    for (const { details } of result) bodyOf(await peer.remove(`/sign_ins/${details.id}`));
+    await page.evaluate(() => sessionStorage.clear());
+    await page.goto(`${peer.issuer}/ui/console/organizations`);
+    await page.waitForURL((url) => url.pathname.startsWith("/ui/login"));
+  });
+
+  it("signs out", async () => {
+    await using visit = await enter("/ui/console/people");
+    const { page } = visit;
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.waitForURL((url) => !url.pathname.startsWith("/ui/console"));
+    await page.goto(`${peer.issuer}/ui/console/people`);
+    await page.waitForURL((url) => url.pathname.startsWith("/ui/login"));
+  });
+
+  it("cannot be framed", async () => {
+    const { headers } = await fetch(`${peer.issuer}/ui/console/people`);
+    assert.match(headers.get("content-security-policy") ?? "", /frame-ancestors 'none'/);
+    assert.equal(headers.get("x-frame-options"), "DENY");
+    assert.match(headers.get("content-security-policy") ?? "", /script-src 'self' 'nonce-/);
+    assert.doesNotMatch(headers.get("content-security-policy") ?? "", /unsafe/);
+  });
+
+  const paths = () => [
+    ["people", `/ui/console/people?org=${organizationId}`],
+    ["organizations", "/ui/console/organizations"],
+    ["organization", `/ui/console/organizations/${organizationId}`],
+    ["applications", "/ui/console/applications"],
+  ];
+  const looks = [
+    { name: "desk-light-en", viewport: desk, colorScheme: "light", locale: "en" },
+    { name: "desk-dark-de", viewport: desk, colorScheme: "dark", locale: "de" },
+    { name: "phone-light-ja", viewport: phone, colorScheme: "light", locale: "ja" },
+    { name: "phone-dark-en", viewport: phone, colorScheme: "dark", locale: "en" },
+    { name: "desk-forced-en", viewport: desk, forcedColors: "active", locale: "en" },
+  ] as const;
+  for (const { name, ...look } of looks) {
+    it(`is readable and reachable for everybody: ${name}`, async () => {
+      await using visit = await enter("/ui/console/people", look);
+      const { page, id } = visit;
+      const all = [
+        ...paths(),
+        ...["overview", "access", "history", "code"].map((tab) => [
+          `person-${tab}`,
+          `/ui/console/people/${id}?tab=${tab}`,
+        ]),
+      ];
+      for (const [what = "", path = ""] of all) {
+        await page.goto(`${peer.issuer}${path}`);
+        await page.getByRole("heading", { level: 1 }).waitFor();
+        await page.waitForLoadState("networkidle");
+        await shoot(page, `${what}-${name}`);
+        assert.deepEqual(await faultsOf(page), [], `${what} ${name}`);
+      }
+      assert.equal(await page.evaluate(() => document.documentElement.lang), look.locale);
+      assert.deepEqual(visit.misdeeds, []);
+      assert.deepEqual(visit.refused, []);
+    });
+  }
+});
