@@ -334,23 +334,11 @@ function portsOf(
     budgets,
     slowDown: createSlowDown(),
     showAddress: showAddresses(config.logAddresses, masterKeys.current.key, now),
-    limitRate: rateLimiterOf(config, share),
+    limitRate: createRateLimiter(config.rateLimits, share),
     usage,
     externalUrl,
   };
 }
-
-const rateLimiterOf = (
-  { rateLimit, rateLimitChanges, rateLimitInstance, rateLimitInstanceChanges }: Config,
-  share: ShareBuckets,
-) =>
-  createRateLimiter(
-    {
-      ...{ caller: rateLimit, callerChanges: rateLimitChanges },
-      ...{ instance: rateLimitInstance, instanceChanges: rateLimitInstanceChanges },
-    },
-    share,
-  );
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;

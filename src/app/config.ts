@@ -31,6 +31,15 @@ export type DescribedOption = {
 
 export type Config = ConfigValues & { describe(): DescribedOption[] };
 
+type Read = <T>(option: Option<T> & { default: string }) => T;
+
+const rateLimitsBy = (read: Read) => ({
+  caller: read(options.rateLimit),
+  callerChanges: read(options.rateLimitChanges),
+  instance: read(options.rateLimitInstance),
+  instanceChanges: read(options.rateLimitInstanceChanges),
+});
+
 /**
  * The configuration in force, frozen: defaults < YAML files in order < environment < flags.
  *
@@ -89,10 +98,7 @@ export function loadConfig(input: ConfigInput): Config {
     historyLimitMax: read(options.historyLimitMax),
     followersPerCaller: read(options.followersPerCaller),
     followers: read(options.followers),
-    rateLimit: read(options.rateLimit),
-    rateLimitChanges: read(options.rateLimitChanges),
-    rateLimitInstance: read(options.rateLimitInstance),
-    rateLimitInstanceChanges: read(options.rateLimitInstanceChanges),
+    rateLimits: rateLimitsBy(read),
     logAddresses: read(options.logAddresses),
     breachedPasswordsFile: read(options.breachedPasswordsFile),
     breachedPasswordsUrl: read(options.breachedPasswordsUrl),

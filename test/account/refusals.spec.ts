@@ -1,4 +1,4 @@
-// Run: shared
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { accountPaths } from "../../src/account/paths.ts";

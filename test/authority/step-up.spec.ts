@@ -1,4 +1,4 @@
-// Run: shared
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { getOption, hasOption } from "@bufbuild/protobuf";
