@@ -334,7 +334,16 @@ function portsOf(
     budgets,
     slowDown: createSlowDown(),
     showAddress: showAddresses(config.logAddresses, masterKeys.current.key, now),
-    limitRate: createRateLimiter(config.rateLimits, share),
+    limitRate: createRateLimiter(
+      {
+        ...{ caller: config.rateLimit, callerChanges: config.rateLimitChanges },
+        ...{
+          instance: config.rateLimitInstance,
+          instanceChanges: config.rateLimitInstanceChanges,
+        },
+      },
+      share,
+    ),
     usage,
     externalUrl,
   };

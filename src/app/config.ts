@@ -33,11 +33,11 @@ export type Config = ConfigValues & { describe(): DescribedOption[] };
 
 type Read = <T>(option: Option<T> & { default: string }) => T;
 
-const rateLimitsBy = (read: Read) => ({
-  caller: read(options.rateLimit),
-  callerChanges: read(options.rateLimitChanges),
-  instance: read(options.rateLimitInstance),
-  instanceChanges: read(options.rateLimitInstanceChanges),
+const rateLimits = (read: Read) => ({
+  rateLimit: read(options.rateLimit),
+  rateLimitChanges: read(options.rateLimitChanges),
+  rateLimitInstance: read(options.rateLimitInstance),
+  rateLimitInstanceChanges: read(options.rateLimitInstanceChanges),
 });
 
 /**
@@ -98,7 +98,7 @@ export function loadConfig(input: ConfigInput): Config {
     historyLimitMax: read(options.historyLimitMax),
     followersPerCaller: read(options.followersPerCaller),
     followers: read(options.followers),
-    rateLimits: rateLimitsBy(read),
+    ...rateLimits(read),
     logAddresses: read(options.logAddresses),
     breachedPasswordsFile: read(options.breachedPasswordsFile),
     breachedPasswordsUrl: read(options.breachedPasswordsUrl),
