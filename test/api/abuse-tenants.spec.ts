@@ -42,7 +42,10 @@ const anId = (method: DescMethod) =>
 /** Answered to whoever has a token, as the specification wants it (specification 4.2): they tell of nobody. */
 const forEverybody = ["/idsvc.settings.language.v3alpha.LanguageService/ResolveLanguages"];
 /** Where nobody is named, they act on the caller alone (L3). */
-const onOneself = ["/idsvc.resources.session.v3alpha.SessionService/EndOtherSessions"];
+const onOneself = [
+  "/idsvc.resources.session.v3alpha.SessionService/EndOtherSessions",
+  "/idsvc.resources.auth.v3alpha.AuthService/GetMyPermissions",
+];
 /** Open to callers without a token; a method that is not on this list must refuse them. */
 const openMethods: string[] = [];
 const openServices = [

@@ -4,7 +4,8 @@ import { after, describe, it } from "node:test";
 import { fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import { rateLimit } from "../../src/api/interceptors/rate-limit.ts";
+import { createRateLimiter } from "../../src/api/interceptors/rate-limit.ts";
+import type { Caller } from "../../src/authz/context.ts";
 import { examine } from "../../src/app/examine.ts";
 import { app as appOf } from "../../src/resources/app/index.ts";
 import { organization } from "../../src/resources/org/index.ts";
@@ -295,16 +296,18 @@ describe("an id is never of two things (J7)", () => {
   });
 
   it("no user shares the budget of a system caller, whatever they are called", () => {
-    const keys: string[] = [];
-    const limitRate = (key: string) => void keys.push(key);
-    const { check } = Object(rateLimit({ limitRate } as never)({ access: "caller" } as never));
-    const callers = [
+    const limits = { caller: 1, callerChanges: 1, instance: 0, instanceChanges: 0 };
+    const limit = createRateLimiter(limits);
+    const isUser = { kind: "user", organizationId: "1", tokenKind: "pat" } as const;
+    const callers: Caller[] = [
       { kind: "system", name: "operator" },
-      { kind: "user", userId: "system:operator" },
-      { kind: "user", userId: "operator" },
+      { ...isUser, userId: "system:operator" },
+      { ...isUser, userId: "operator" },
     ];
-    for (const caller of callers) check({ instanceId, caller });
-    assert.equal(new Set(keys).size, 3);
+    for (const caller of callers) limit({ instanceId, caller }, true);
+    for (const caller of callers) {
+      assert.throws(() => limit({ instanceId, caller }, true), { reason: "RATE_LIMITED" });
+    }
   });
 
   it("a client id that an app had is nobody's any more", async () => {

@@ -8,9 +8,10 @@ import { type TestBrowser, startBrowser, type Visit } from "../support/browser.t
 import { addPersonNamed, password } from "../support/login.ts";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
+import { roundsOf } from "../support/rounds.ts";
 
 let peer: OidcPeer;
-let browser: TestBrowser;
+let browser: TestBrowser | undefined;
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const pictures = process.env["IDSVC_TEST_PICTURES"];
 
@@ -20,7 +21,8 @@ const evil = `"><img src=x onerror=alert(1)><script>alert(2)</script>`;
 let organizationId = "";
 
 before(async () => {
-  [peer, browser] = await Promise.all([startOidc(), startBrowser()]);
+  peer = await startOidc();
+  browser = await startBrowser();
   // The first request for a page may have to wait until the pages are built.
   assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
   const name = `Aardvark ${evil}`;
@@ -36,7 +38,7 @@ before(async () => {
   bodyOf(await peer.post("/apps", { name: `Aardvark app ${evil}`, project_id, api: {} }), 201);
 });
 after(async () => {
-  await browser[Symbol.asyncDispose]();
+  await browser?.[Symbol.asyncDispose]();
   await peer[Symbol.asyncDispose]();
 });
 
@@ -56,6 +58,7 @@ async function enter(
     ? { org_id: organizationId }
     : { instance_id: peer.app.made.instance_id };
   bodyOf(await peer.post("/memberships", { ctx, user_id: id, roles }), 201);
+  assert.ok(browser !== undefined);
   const visit = await browser.visit({ viewport: desk, ...more });
   const { page } = visit;
   const refused: string[] = [];
@@ -231,12 +234,12 @@ describe("the console in a browser", () => {
   ];
   const looks = [
     { name: "desk-light-en", viewport: desk, colorScheme: "light", locale: "en" },
+    { name: "phone-dark-ja", viewport: phone, colorScheme: "dark", locale: "ja" },
+    { name: "desk-forced-de", viewport: desk, forcedColors: "active", locale: "de" },
     { name: "desk-dark-de", viewport: desk, colorScheme: "dark", locale: "de" },
-    { name: "phone-light-ja", viewport: phone, colorScheme: "light", locale: "ja" },
-    { name: "phone-dark-en", viewport: phone, colorScheme: "dark", locale: "en" },
-    { name: "desk-forced-en", viewport: desk, forcedColors: "active", locale: "en" },
+    { name: "phone-light-en", viewport: phone, colorScheme: "light", locale: "en" },
   ] as const;
-  for (const { name, ...look } of looks) {
+  for (const { name, ...look } of looks.slice(0, roundsOf(3))) {
     it(`is readable and reachable for everybody: ${name}`, async () => {
       await using visit = await enter("/ui/console/people", look);
       const { page, id } = visit;
