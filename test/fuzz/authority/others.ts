@@ -192,7 +192,9 @@ const confirmDevice: Action = {
     // Which client it was, and what it asked for, the person is told in words alone.
     if (chosen !== undefined) {
       const scope = "openid profile email phone address offline_access";
-      for (const clientId of world.clients.keys()) {
+      // Apps that the attacker has made are among them.
+      const made = world.book.of("client").map((name) => world.book.textOf(name));
+      for (const clientId of new Set([...world.clients.keys(), ...made])) {
         await consentGiven(world, person, { clientId, scope, asked, chosen });
       }
     }
