@@ -137,8 +137,7 @@ function buffered(running: AsyncIterable<TestEvent>): AsyncIterable<TestEvent> {
  * only the lines before the counts are.
  */
 function failureOf(event: TestEvent): string | undefined {
-  // `todo` is how the runner marks tests that may fail.
-  if (event.type !== "test:fail" || event.data.todo !== undefined) return undefined;
+  if (event.type !== "test:fail" || event.data.todo !== undefined) return undefined; // so the runner marks tests that may fail
   const { name, file = "", line, details } = event.data;
   const { failureType, cause, message } = details.error as Error & { failureType?: string };
   if (failureType === "subtestsFailed") return undefined;

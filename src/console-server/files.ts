@@ -22,26 +22,37 @@ const contentTypes: Readonly<Record<string, string>> = {
   txt: "text/plain; charset=utf-8",
 };
 
-/** Reads the files once, when the first page is asked for. @throws UNAVAILABLE CONSOLE_NOT_BUILT */
-export function consoleFiles(): () => Promise<ConsoleFiles> {
+// A build that fails costs seconds of a core, and anybody may ask for a page.
+const retryMs = 30_000;
+
+/**
+ * Reads the files once, when the first page is asked for. What failed is tried again half a minute later at the earliest.
+ *
+ * @throws UNAVAILABLE CONSOLE_NOT_BUILT
+ */
+export function consoleFiles(find = folderOf): () => Promise<ConsoleFiles> {
   let reading: Promise<ConsoleFiles> | undefined;
   return () => {
-    reading ??= folderOf().then(filesIn);
-    const asked = reading;
-    // Whoever comes later tries again.
-    asked.catch(() => (reading = undefined));
-    return asked;
+    if (reading === undefined) {
+      reading = find().then(filesIn);
+      reading.catch(() => void setTimeout(() => (reading = undefined), retryMs).unref());
+    }
+    return reading;
   };
 }
 
 async function folderOf(): Promise<string> {
   if (existsSync(packaged)) return packaged;
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [builder], { cwd: root });
+    const { stdout } = await promisify(execFile)(process.execPath, [builder], {
+      cwd: root,
+      // Of the environment, which may hold keys, nothing is needed.
+      env: {},
+    });
     return stdout.trim();
   } catch (cause) {
     throw unavailable("CONSOLE_NOT_BUILT", "the pages of the console could not be built", {
-      cause,
+      ...{ cause, retryAfterSeconds: retryMs / 1_000 },
     });
   }
 }

@@ -120,8 +120,8 @@ export function consoleLogIn<A extends At>(
     if (status !== 200) throw logInUnknown();
     // It is our own token endpoint that answers.
     const tokens = JSON.parse(body) as Tokens;
-    const held = { access: tokens.access_token, id: tokens.id_token };
-    const session = await sessions.open(at, held, tokens.expires_in * 1000);
+    const tokensOfSession = { access: tokens.access_token, id: tokens.id_token };
+    const session = await sessions.open(at, tokensOfSession, tokens.expires_in * 1000);
     return redirect(begun.to, [session, cookie.clear(isTls(at))]);
   }
 

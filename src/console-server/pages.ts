@@ -4,8 +4,9 @@ import { html } from "../html.ts";
 import { languageCookie, readCookie } from "../login/agents.ts";
 import { assetPath } from "../login/assets.ts";
 import { pageHeaders } from "../login/headers.ts";
+import { colours } from "../login/layout.ts";
 import type { Deps } from "../projection/module.ts";
-import { brandingReader, paletteOf } from "../settings/branding/index.ts";
+import { brandingReader } from "../settings/branding/index.ts";
 import { languageReader } from "../settings/language/index.ts";
 import { consoleTexts } from "../texts/console-texts.ts";
 import { chooseLanguage } from "../texts/languages.ts";
@@ -57,7 +58,7 @@ export function consolePages<A extends At>(
 <link rel="icon" type="image/svg+xml" href="${assetPath("icon.svg")}">
 <link rel="stylesheet" href="${assetPath("login.css")}">
 <link rel="stylesheet" href="${`${assetsPath}/${style}`}">
-${colours(look, nonce)}
+${colours({ branding: look, nonce })}
 <script type="module" src="${`${assetsPath}/${script}`}"></script>
 </head>
 <body>
@@ -91,15 +92,4 @@ ${colours(look, nonce)}
     { path: `${assetsPath}/:name`, ...common, handle: asset },
     { path: `${consolePath}{/*page}`, ...common, handle: page },
   ];
-}
-
-type Look = Parameters<typeof paletteOf>[0];
-
-/** The colours of the brand, as the style sheet of the login takes them. */
-function colours(look: Look, nonce: string) {
-  const [light, dark] = [paletteOf(look, "light"), paletteOf(look, "dark")];
-  return html`<style nonce="${nonce}">:root {
---light-ground: ${light.ground}; --light-on-ground: ${light.onGround}; --light-brand: ${light.brand}; --light-brand-edge: ${light.brandEdge}; --light-on-brand: ${light.onBrand}; --light-accent: ${light.accent};
---dark-ground: ${dark.ground}; --dark-on-ground: ${dark.onGround}; --dark-brand: ${dark.brand}; --dark-brand-edge: ${dark.brandEdge}; --dark-on-brand: ${dark.onBrand}; --dark-accent: ${dark.accent};
-}</style>`;
 }

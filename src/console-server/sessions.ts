@@ -10,8 +10,8 @@ import { consoleSessions } from "./tables.ts";
 /** How long a session lasts at most, and how long without a call. */
 export type ConsoleLimits = { sessionMs: number; idleMs: number };
 
-/** What the service holds for a browser. */
-export type HeldTokens = { access: string; id: string };
+/** What the service stores for a browser. */
+export type StoredTokens = { access: string; id: string };
 
 type Call = {
   instanceId: string;
@@ -23,13 +23,13 @@ export type ConsoleSessions = {
   /** Makes a session for tokens that last so long; what the browser is told to keep. */
   open(
     at: Pick<Call, "instanceId" | "issuer">,
-    tokens: HeldTokens,
+    tokens: StoredTokens,
     lastMs: number,
   ): Promise<string>;
-  /** What is held for the browser of a call of the console. */
-  find(call: Call): Awaitable<HeldTokens | undefined>;
-  /** Ends the session of the browser of a call of the console; what was held for it. */
-  end(call: Call): Promise<HeldTokens | undefined>;
+  /** What is stored for the browser of a call of the console. */
+  find(call: Call): Awaitable<StoredTokens | undefined>;
+  /** Ends the session of the browser of a call of the console; what was stored for it. */
+  end(call: Call): Promise<StoredTokens | undefined>;
   tokenOf: BrowserTokens;
 };
 
@@ -67,7 +67,7 @@ export function createConsoleSessions(
     return cookie !== undefined && cookieForm.test(cookie) ? cookie : undefined;
   };
 
-  async function held(instanceId: string, cookie: string): Promise<HeldTokens | undefined> {
+  async function stored(instanceId: string, cookie: string): Promise<StoredTokens | undefined> {
     const digest = await digestOf(instanceId, cookie);
     const row = await byDigest(instanceId, digest);
     if (row === undefined) return undefined;
@@ -81,12 +81,12 @@ export function createConsoleSessions(
       await write(instanceId, updateRows(consoleSessions, where, { seenAt: new Date(time) }));
     }
     // What is sealed was written by `open`.
-    return JSON.parse(Buffer.from(clear).toString()) as HeldTokens;
+    return JSON.parse(Buffer.from(clear).toString()) as StoredTokens;
   }
 
-  const find = (call: Call): Awaitable<HeldTokens | undefined> => {
+  const find = (call: Call): Awaitable<StoredTokens | undefined> => {
     const cookie = cookieOf(call);
-    return cookie === undefined ? undefined : held(call.instanceId, cookie);
+    return cookie === undefined ? undefined : stored(call.instanceId, cookie);
   };
 
   return {
@@ -108,7 +108,7 @@ export function createConsoleSessions(
       const { instanceId } = call;
       const cookie = cookieOf(call);
       if (cookie === undefined) return undefined;
-      const tokens = await held(instanceId, cookie);
+      const tokens = await stored(instanceId, cookie);
       const digest = await digestOf(instanceId, cookie);
       await write(instanceId, deleteRows(consoleSessions, { instanceId, digest }));
       return tokens;

@@ -78,7 +78,8 @@ export interface Transaction {
    * goes on without it. Uniqueness is judged at once, against the store and against what the unit took before.
    *
    * @param judge sees what the part claims, and may throw to refuse it
-   * @param isHasty neither the store is asked about claims, nor the invariants: `requireClaims` or the commit judges all parts as a whole
+   * @param isHasty neither the store is asked about claims, nor the invariants: `requireClaims` or the commit judges all parts
+   *   as a whole
    * @throws what the part throws, and the refusal of a claim that is taken
    */
   attempt<T>(

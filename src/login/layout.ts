@@ -92,8 +92,14 @@ function languageChooser(page: Page): Html | undefined {
   return html`<details class="languages"><summary>${icon("globe")}<span class="hidden">${t("common.language")}: </span>${languages[page.language]}</summary><ul>${choice}</ul></details>`;
 }
 
-// The style sheet chooses between the two themes.
-function colours({ branding, nonce }: Page): Html {
+/** The colours of the brand; the style sheet chooses between the two themes. */
+export function colours({
+  branding,
+  nonce,
+}: {
+  branding: Parameters<typeof paletteOf>[0];
+  nonce: string;
+}): Html {
   const light = paletteOf(branding, "light");
   const dark = paletteOf(branding, "dark");
   return html`<style nonce="${nonce}">:root {

@@ -9,7 +9,8 @@ import type { Ports } from "./index.ts";
 const challenge = { "www-authenticate": "Bearer" };
 
 /**
- * Finds out who calls: by the bearer token (B3, B5), by that which the service keeps for the browser of its console, or by the word of the page that calls for them.
+ * Finds out who calls: by the bearer token (B3, B5), by the one that the service stores for the browser of its console, or by the
+ * word of the page that calls for them.
  *
  * @throws UNAUTHENTICATED TOKEN_MISSING, TOKEN_MALFORMED, TOKEN_INVALID
  * @throws RESOURCE_EXHAUSTED INSTANCE_BLOCKED for everybody but system callers (specification 10.1)

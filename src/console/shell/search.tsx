@@ -62,7 +62,7 @@ function Box({
   const { data, error } = useQuery(
     AuthService.method.searchAll,
     { q },
-    { enabled: isEnough, placeholderData: keepPreviousData },
+    { enabled: isEnough, placeholderData: keepPreviousData }, // the library’s name for what is shown until the answer comes
   );
   const search = org === undefined ? {} : { org };
   const commands = shown
