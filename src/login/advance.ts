@@ -143,9 +143,12 @@ async function keep(
   context: PageContext,
   { id, user }: LoginSession,
 ): Promise<void> {
-  await context.renew([...context.agent.sessionIds.filter((other) => other !== id), id]);
   const by = { ...writing(context, user.id), browser: context.agent.id };
-  await knownBrowsers.remember(by, user.id);
+  // Together, so that one flush of the disk stores both.
+  await Promise.all([
+    context.renew([...context.agent.sessionIds.filter((other) => other !== id), id]),
+    knownBrowsers.remember(by, user.id),
+  ]);
 }
 
 async function progressFor(

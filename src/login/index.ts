@@ -141,7 +141,11 @@ function endpointOf(
         if (at.isBlocked) return await blockedPage(request, at);
         if (act === undefined) throw new PageRefused("METHOD_NOT_ALLOWED", 405);
         context = await openPageContext(parts, request, at);
-        return await act(context);
+        try {
+          return await act(context);
+        } finally {
+          await context.settle();
+        }
       } catch (error) {
         const isOver = error instanceof PageRefused && error.code === "FLOW_NOT_FOUND";
         if (isLasting && isOver) return redirectTo(path);

@@ -77,6 +77,10 @@ export type PageContext = {
   readonly presence: Presence;
   /** Changes the flow. What is entered, which is what a form sends, makes it stay; before it is but an address. */
   save(data: FlowData): Promise<Flow>;
+  /** Changes the flow for the rest of the request; it is stored by the next `save`, or else once the request is answered. */
+  note(data: FlowData): Promise<void>;
+  /** Stores what was noted and not saved since. */
+  settle(): Promise<void>;
   /** The flow, which stays from now on although nothing was entered: something else is about to refer to it. */
   persisted(): Promise<Flow>;
   /** Gives the browser a new cookie with these sessions. */
@@ -118,21 +122,15 @@ export async function openPageContext(
   const wished = query.get("ui_locales");
   const { language, allowed } = await languageFor(parts, tenant, request, wished, found?.data);
 
-  let flow = wished === undefined ? found : await inLanguage(parts, at, found, language);
-
-  async function change(data: FlowData, isEntered: boolean): Promise<Flow> {
-    if (flow === undefined) {
-      count();
-      flow = await parts.flows.begin(at.instanceId, agent.id, data);
-      if (flow.isPersisted || !isEntered) return flow;
-    }
-    return (flow = await parts.flows.save(at.instanceId, flow, data, { isEntered }));
-  }
+  const flows = flowChanges(parts, {
+    ...{ instanceId: at.instanceId, agentId: agent.id, isForm, count },
+    flow: wished === undefined ? found : await inLanguage(parts, at, found, language),
+  });
 
   const go = (to: string, more: Record<string, string> = {}): LoginAnswer =>
     redirect(
       to,
-      { ...(flow === undefined ? {} : { flow: flow.address }), ...more },
+      { ...(flows.flow === undefined ? {} : { flow: flows.flow.address }), ...more },
       cookiesToSet(),
     );
 
@@ -156,23 +154,25 @@ export async function openPageContext(
       return agent;
     },
     get flow() {
-      if (flow === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
-      return flow;
+      if (flows.flow === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
+      return flows.flow;
     },
     get hasFlow() {
-      return flow !== undefined;
+      return flows.flow !== undefined;
     },
-    save: (data) => change(data, isForm),
-    persisted: async () => (flow?.isPersisted === true ? flow : change(flow?.data ?? {}, true)),
+    save: flows.save,
+    note: flows.note,
+    settle: flows.settle,
+    persisted: flows.persisted,
     get presence() {
-      return presenceIn(at, flow);
+      return presenceIn(at, flows.flow);
     },
     async renew(sessionIds) {
       agent = await parts.agents.renew(at.instanceId, agent, sessionIds);
       isNew = true;
     },
     async show(render, shown = {}) {
-      const seen = { isTls, tenant, language, languages: allowed, agent, flow };
+      const seen = { isTls, tenant, language, languages: allowed, agent, flow: flows.flow };
       const { page, headers } = await pageWith(parts, seen, { ...toldBy(returned), ...shown });
       const status = shown.status ?? 200;
       return { status, headers, body: render(page), cookies: cookiesToSet() };
@@ -180,7 +180,52 @@ export async function openPageContext(
     go,
     again: async (told, to = here.path) => go(to, { [returnedName]: await seal(told, to) }),
     sealed: (told, to = here.path) => seal(told, to),
-    asService: (ofOrganization) => serviceAt(at, agent, flow, ofOrganization),
+    asService: (ofOrganization) => serviceAt(at, agent, flows.flow, ofOrganization),
+  };
+}
+
+/** The flow of one request, and how it changes. */
+function flowChanges(
+  { flows }: Parts,
+  request: {
+    instanceId: string;
+    agentId: string;
+    isForm: boolean;
+    /** Counts that a flow is begun. */
+    count: () => void;
+    flow: Flow | undefined;
+  },
+) {
+  const { instanceId, agentId, isForm, count } = request;
+  let { flow } = request;
+  let isNoted = false;
+
+  async function save(data: FlowData, isEntered = isForm): Promise<Flow> {
+    if (flow === undefined) {
+      count();
+      flow = await flows.begin(instanceId, agentId, data);
+      if (flow.isPersisted || !isEntered) return flow;
+    }
+    isNoted = false;
+    return (flow = await flows.save(instanceId, flow, data, { isEntered }));
+  }
+
+  return {
+    get flow() {
+      return flow;
+    },
+    save: (data: FlowData) => save(data),
+    async note(data: FlowData): Promise<void> {
+      // The address of a flow changes when it is first stored.
+      if (flow?.isPersisted !== true) return void (await save(data));
+      flow = { ...flow, data };
+      isNoted = true;
+    },
+    async settle(): Promise<void> {
+      if (isNoted && flow !== undefined) await save(flow.data);
+    },
+    persisted: async (): Promise<Flow> =>
+      flow?.isPersisted === true ? flow : save(flow?.data ?? {}, true),
   };
 }
 

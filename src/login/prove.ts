@@ -48,7 +48,7 @@ async function createSession(
   return judged(async () => {
     const session = { checks, lifetime: durationFromMs(sessionLifetimeMs) };
     const made = await call(SessionService.method.createSession, { session }, context.asService());
-    await context.save({ ...context.flow.data, sessionId: made.sessionId });
+    await context.note({ ...context.flow.data, sessionId: made.sessionId });
   });
 }
 

@@ -21,7 +21,7 @@ import { createDenials, type Denials } from "./denial.ts";
 import { linkHosts } from "./link-hosts.ts";
 import { accountOfAddress, type UserNamesReader, userNamesReader } from "./login-name.ts";
 import { noticeEvents, userNotices } from "./notice-events.ts";
-import { deniable, type Newcomer, type News, type Notice } from "./notice.ts";
+import { deniable, mayReadNews, type Newcomer, type News, type Notice } from "./notice.ts";
 import { displayNameOf } from "./user-data.ts";
 import { requireUser, type User, user } from "./user.ts";
 
@@ -279,8 +279,7 @@ async function newsDue(
   const { former } = about;
   if (former !== undefined) return { ...notice, topic: about.news, address: former };
   const { email } = state;
-  // What happens to an account is for nobody who has not proven that they read its mail.
-  if (email?.isVerified !== true) return undefined;
+  if (email === undefined || !mayReadNews(email)) return undefined;
   const news = { ...notice, topic: about.news, address: email.address };
   if (about.news === "recovery.link") {
     const account = await loginName();

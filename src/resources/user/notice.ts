@@ -64,6 +64,10 @@ export type Notice = {
 
 export const noticeJob = jobKind<Notice>("notice");
 
+/** What happens to an account is for nobody who has not proven that they read its mail. */
+export const mayReadNews = (email: { isVerified: boolean } | undefined): boolean =>
+  email?.isVerified === true;
+
 /** Has a user told some news, by e-mail where nothing else is said, once the unit is committed. */
 export function tellNews(
   tx: Transaction,

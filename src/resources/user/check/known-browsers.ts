@@ -5,7 +5,7 @@ import type { Database } from "../../../storage/database.ts";
 import { and, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange } from "../../../storage/row-change.ts";
 import { instant, int, type Row, table, text } from "../../../storage/table.ts";
-import { tellNews } from "../notice.ts";
+import { mayReadNews, tellNews } from "../notice.ts";
 import { user } from "../user.ts";
 
 /**
@@ -89,7 +89,8 @@ export function createKnownBrowsers({
       if (known !== undefined && now().getTime() - known.seenAt.getTime() < dayMs) return;
       await events.transact(at, async (tx) => {
         // Nothing is kept of whoever is gone.
-        if ((await tx.load(user, userId)).state === undefined) return;
+        const { state } = await tx.load(user, userId);
+        if (state === undefined) return;
         const rows = await ofUser(instanceId, userId);
         const found = rows.find(({ browserId }) => browserId === browser);
         // Of many log-ins at once one finds it new.
@@ -98,7 +99,7 @@ export function createKnownBrowsers({
           { instanceId, userId, browserId: browser },
           found === undefined ? 0 : 1,
         );
-        if (found === undefined && rows.length > 0) {
+        if (found === undefined && rows.length > 0 && mayReadNews(state.email)) {
           const about = { news: "browser.new", browser: seenOf(tx.at.presence) } as const;
           tellNews(tx, newId, { instanceId, userId }, about);
         }
