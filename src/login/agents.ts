@@ -91,25 +91,26 @@ export function createAgents({ db, secrets, now }: Pick<Deps, "db" | "secrets" |
     return { instanceId, digest, id, sessionIds: [...sessionIds], createdAt, expiresAt };
   }
 
-  const keyed = (instanceId: string, what: string, of: Buffer) =>
-    whenKnown(secrets.digest(instanceId, `${what}:${of.toString("base64url")}`), (hex) =>
-      Buffer.from(hex, "hex").subarray(0, proofBytes),
-    );
+  /** What proves that a cookie was made here, and the id of its browser: the halves of one digest. */
+  const keyed = (instanceId: string, made: Buffer) =>
+    whenKnown(secrets.digest(instanceId, `browser-made:${made.toString("base64url")}`), (hex) => ({
+      proof: Buffer.from(hex, "hex").subarray(0, proofBytes),
+      id: hex.slice(2 * proofBytes),
+    }));
 
-  async function stranger(instanceId: string, made: Buffer, cookie: string): Promise<Agent> {
-    const createdAt = new Date(made.readUInt32BE() * minuteMs);
-    const id = (await keyed(instanceId, "browser-id", made)).toString("hex");
-    return { id, cookie, sessionIds: [], isKept: false, isStranger: true, createdAt };
-  }
+  const stranger = (id: string, made: Buffer, cookie: string): Agent => ({
+    ...{ id, cookie, sessionIds: [], isKept: false, isStranger: true },
+    createdAt: new Date(made.readUInt32BE() * minuteMs),
+  });
 
   /** The stranger whose cookie it is. Each cookie is written in one way alone, or a dead one could be spelled anew. */
   async function strangerBy(instanceId: string, cookie: string): Promise<Agent | undefined> {
     const bytes = Buffer.from(cookie, "base64url");
     const made = bytes.subarray(0, minuteBytes + drawnBytes);
-    const proof = bytes.subarray(made.length);
-    const isOurs = equalInConstantTime(proof, await keyed(instanceId, "browser-made", made));
+    const { proof, id } = await keyed(instanceId, made);
+    const isOurs = equalInConstantTime(bytes.subarray(made.length), proof);
     if (!isOurs || bytes.toString("base64url") !== cookie) return undefined;
-    const agent = await stranger(instanceId, made, cookie);
+    const agent = stranger(id, made, cookie);
     return now().getTime() < agent.createdAt.getTime() + strangerLifeMs ? agent : undefined;
   }
 
@@ -136,8 +137,8 @@ export function createAgents({ db, secrets, now }: Pick<Deps, "db" | "secrets" |
     async create(instanceId) {
       const made = randomBytes(minuteBytes + drawnBytes);
       made.writeUInt32BE(Math.floor(now().getTime() / minuteMs));
-      const proof = await keyed(instanceId, "browser-made", made);
-      return stranger(instanceId, made, Buffer.concat([made, proof]).toString("base64url"));
+      const { proof, id } = await keyed(instanceId, made);
+      return stranger(id, made, Buffer.concat([made, proof]).toString("base64url"));
     },
 
     async renew(instanceId, agent, sessionIds) {

@@ -51,14 +51,15 @@ export function loginInteractions(parts: Parts): {
       return (await flows.begin(instanceId, "", { request })).address;
     },
 
-    async begin(at, id, missing, cookies) {
+    async begin(at, { request, keptAs }, missing, cookies) {
       const { instanceId } = at;
       const known = await agents.load(instanceId, cookies, isTlsAt(at));
       const agent = known ?? (await agents.create(instanceId));
-      const flow = await flows.load(instanceId, id);
-      if (flow?.data.request === undefined) throw new Error(`the kept request ${id} is gone`);
-      const { request } = flow.data;
-      const data: FlowData = { ...flow.data, begin: missing };
+      const kept = keptAs === undefined ? undefined : await flows.load(instanceId, keptAs);
+      if (keptAs !== undefined && kept === undefined) {
+        throw new Error(`the kept request ${keptAs} is gone`);
+      }
+      const data: FlowData = { ...(kept?.data ?? { request }), begin: missing };
       const { prompt, maxAgeSeconds, hintedUserId } = request;
       const candidates = (await sessionsOf(at, cookies)).filter(
         ({ user }) => hintedUserId === undefined || user.id === hintedUserId,
@@ -74,8 +75,9 @@ export function loginInteractions(parts: Parts): {
       }
       const isAsked = prompt.includes("login") || maxAgeSeconds !== undefined;
       if (missing === "login" && isAsked) data.freshSince = now().getTime();
-      const saving = { agentId: agent.id, isEntered: false };
-      const { address } = await flows.save(instanceId, flow, data, saving);
+      const { address } = await (kept === undefined
+        ? flows.begin(instanceId, agent.id, data)
+        : flows.save(instanceId, kept, data, { agentId: agent.id, isEntered: false }));
       const location = `${paths.begin}?flow=${encodeURIComponent(address)}`;
       return {
         location,

@@ -347,10 +347,14 @@ export interface Interactions {
   ): Promise<Missing | undefined>;
   /** Keeps a request for an hour, in the id itself where it is short enough; its id. */
   keep(at: At, request: AuthorizationRequest): Promise<string>;
-  /** Leads this browser, and no other from now on, to the page where the login goes on. */
+  /**
+   * Leads this browser, and no other from now on, to the page where the login goes on.
+   *
+   * @param asked the request, and its id where it is kept
+   */
   begin(
     at: At,
-    id: string,
+    asked: { request: AuthorizationRequest; keptAs: string | undefined },
     missing: Missing,
     cookies: string,
   ): Promise<{ location: string; cookies: string[] }>;

@@ -58,14 +58,8 @@ export function proceeding(ports: Ports, authorize: Authorize) {
     if (request.prompt.includes("none")) {
       throw refuse(withoutInteraction[missing ?? "login"], "the user would have to be asked");
     }
-    const id = asked.keptAs ?? (await interactions.keep(at, request));
-    const { location, cookies: set } = await interactions.begin(
-      at,
-      id,
-      missing ?? "login",
-      cookies,
-    );
-    return redirect(location, set);
+    const begun = await interactions.begin(at, asked, missing ?? "login", cookies);
+    return redirect(begun.location, begun.cookies);
   }
 
   async function fitting(
