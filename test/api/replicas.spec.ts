@@ -1,21 +1,15 @@
 // Run: alone, store
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fromJson } from "@bufbuild/protobuf";
-import { startApp } from "../../src/app/app.ts";
-import { loadConfig } from "../../src/app/config.ts";
-import { openKernel } from "../../src/app/kernel.ts";
-import { silentLogger } from "../../src/telemetry/logger.ts";
 import { checkStore } from "../faults/checker.ts";
-import { engine, startTestApp, storeEnv } from "../support/app.ts";
+import { startTestApp } from "../support/app.ts";
 import { beside } from "../support/beside.ts";
 import { connectPeer, messageOf, type Peer, someProtocols } from "../support/protocols.ts";
+import { storeOfMany } from "../support/processes.ts";
 import { systemCaller } from "../support/system-caller.ts";
 import { condition, makeWorld, samples } from "./samples.ts";
 
@@ -86,101 +80,84 @@ async function startReplicas() {
     addresses: async () => [],
     texts: async (name: string) => texts.get(name) ?? [],
   };
-  const dataDir = mkdtempSync(join(tmpdir(), "idsvc-replicas-"));
-  const first = await startTestApp({ dataDir, env: operator.env, resolver, now });
-  const env = {
-    IDSVC_DATA_DIR: dataDir,
-    IDSVC_PORT: "0",
-    IDSVC_EXTERNAL_URL: "http://localhost:8080",
-    ...(await storeEnv(dataDir)),
-    ...operator.env,
-  };
-  const kernel = await openKernel(loadConfig({ files: [], flags: {}, env }), {
-    logger: silentLogger(),
-    now,
-  });
-  const second = await startApp(kernel, { resolver });
+  const store = await storeOfMany();
+  const options = { env: operator.env, resolver, now };
+  const first = await startTestApp({ ...store.first(), ...options });
+  const second = await store.start(options);
   const balancer = await balance([first.port, second.port]);
   after(async () => {
-    await balancer[Symbol.asyncDispose]();
-    await second[Symbol.asyncDispose]();
-    await kernel[Symbol.asyncDispose]();
-    await first[Symbol.asyncDispose]();
-    rmSync(dataDir, { recursive: true, force: true });
+    for (const each of [balancer, second, first, store]) await each[Symbol.asyncDispose]();
   });
   const system = await operator.tokenFor(first.made.issuer);
   return { first, second, balancer, system, texts };
 }
 
-// A store of SQLite serves one process.
-if (engine !== "sqlite") {
-  const { first, second, balancer, system, texts } = await startReplicas();
-  const peer = freshPeer(balancer.port);
-  const world = await makeWorld(peer, { ...first, system, texts }, condition);
+const { first, second, balancer, system, texts } = await startReplicas();
+const peer = freshPeer(balancer.port);
+const world = await makeWorld(peer, { ...first, system, texts }, condition);
 
-  describe("two replicas behind a proxy that leads each connection to either (H5)", () => {
-    for (const [nth, { rule, kind }] of first.app.endpoints.entries()) {
-      const sample = samples[rule.path];
-      if (kind !== "unary" || sample === undefined) continue;
-      const { method } = rule;
-      // That all protocols answer alike is the matrix's to show.
-      const some = someProtocols(nth);
-      it(`serve ${method.parent.name}.${method.name} over ${some.join(", ")}`, async () => {
-        const token = sample.caller === "system" ? system : first.token;
-        for (const [turn, protocol] of some.entries()) {
-          const request = fromJson(method.input, await sample.valid(world, turn));
-          messageOf(await peer.call(protocol, method, request, { token }));
-        }
-      });
+describe("two processes behind a proxy that leads each connection to either (H5)", () => {
+  for (const [nth, { rule, kind }] of first.app.endpoints.entries()) {
+    const sample = samples[rule.path];
+    if (kind !== "unary" || sample === undefined) continue;
+    const { method } = rule;
+    // That all protocols answer alike is the matrix's to show.
+    const some = someProtocols(nth);
+    it(`serve ${method.parent.name}.${method.name} over ${some.join(", ")}`, async () => {
+      const token = sample.caller === "system" ? system : first.token;
+      for (const [turn, protocol] of some.entries()) {
+        const request = fromJson(method.input, await sample.valid(world, turn));
+        messageOf(await peer.call(protocol, method, request, { token }));
+      }
+    });
+  }
+
+  it("show each other's writes at once, in both directions (C2, F15)", async () => {
+    const [one, two] = [freshPeer(first.port), freshPeer(second.port)];
+    const options = { token: first.token };
+    for (let round = 0; round < 30; round++) {
+      const [writer, reader] = round % 2 === 0 ? [one, two] : [two, one];
+      const id = await world.newTarget();
+      const path = `/resources/v3alpha/targets/${id}`;
+      const name = `seen in round ${round}`;
+      const patched = await writer.rest("PATCH", path, { name }, options);
+      assert.equal(patched.status, 200, JSON.stringify(patched.json));
+      const read = await reader.rest("GET", path, undefined, options);
+      assert.match(JSON.stringify(read.json), new RegExp(`"name":"${name}"`));
+      const found = await reader.rest(
+        "POST",
+        "/resources/v3alpha/targets/_search",
+        [{ name: { name } }],
+        options,
+      );
+      assert.equal(Object(found.json).result.length, 1);
+      assert.equal((await writer.rest("DELETE", path, undefined, options)).status, 200);
+      const gone = await reader.rest("GET", path, undefined, options);
+      assert.equal(gone.status, 404);
+      assert.equal(gone.refusal?.reason, "TARGET_NOT_FOUND");
     }
-
-    it("show each other's writes at once, in both directions (C2, F15)", async () => {
-      const [one, two] = [freshPeer(first.port), freshPeer(second.port)];
-      const options = { token: first.token };
-      for (let round = 0; round < 30; round++) {
-        const [writer, reader] = round % 2 === 0 ? [one, two] : [two, one];
-        const id = await world.newTarget();
-        const path = `/resources/v3alpha/targets/${id}`;
-        const name = `seen in round ${round}`;
-        const patched = await writer.rest("PATCH", path, { name }, options);
-        assert.equal(patched.status, 200, JSON.stringify(patched.json));
-        const read = await reader.rest("GET", path, undefined, options);
-        assert.match(JSON.stringify(read.json), new RegExp(`"name":"${name}"`));
-        const found = await reader.rest(
-          "POST",
-          "/resources/v3alpha/targets/_search",
-          [{ name: { name } }],
-          options,
-        );
-        assert.equal(Object(found.json).result.length, 1);
-        assert.equal((await writer.rest("DELETE", path, undefined, options)).status, 200);
-        const gone = await reader.rest("GET", path, undefined, options);
-        assert.equal(gone.status, 404);
-        assert.equal(gone.refusal?.reason, "TARGET_NOT_FOUND");
-      }
-    });
-
-    it("have both been called, and leave a store without a flaw", async () => {
-      const least = balancer.taken.reduce((sum, each) => sum + each, 0) / 4;
-      for (const each of balancer.taken) assert.ok(each > least, balancer.taken.join(" and "));
-      // What deleted instances left behind is removed a minute later, by whichever replica.
-      aheadMs = 70_000;
-      const open = async () => Number((await beside(first.kernel, jobsLeft)).rows[0]?.[0]);
-      for (const end = Date.now() + patienceMs; (await open()) > 0; await delay(100)) {
-        assert.ok(Date.now() < end, `${await open()} jobs are left`);
-      }
-      // What has expired may still be swept, by an event: only of a store that stood still meanwhile the look counts.
-      const heads = async () => JSON.stringify((await beside(first.kernel, headsOfLogs)).rows);
-      for (const end = Date.now() + patienceMs; ; ) {
-        const before = await heads();
-        const flaws = await checkStore(first.kernel, []);
-        if ((await heads()) !== before) {
-          assert.ok(Date.now() < end, "the store does not come to rest");
-          continue;
-        }
-        assert.deepEqual(flaws, []);
-        break;
-      }
-    });
   });
-}
+
+  it("have both been called, and leave a store without a flaw", async () => {
+    const least = balancer.taken.reduce((sum, each) => sum + each, 0) / 4;
+    for (const each of balancer.taken) assert.ok(each > least, balancer.taken.join(" and "));
+    // What deleted instances left behind is removed a minute later, by whichever replica.
+    aheadMs = 70_000;
+    const open = async () => Number((await beside(first.kernel, jobsLeft)).rows[0]?.[0]);
+    for (const end = Date.now() + patienceMs; (await open()) > 0; await delay(100)) {
+      assert.ok(Date.now() < end, `${await open()} jobs are left`);
+    }
+    // What has expired may still be swept, by an event: only of a store that stood still meanwhile the look counts.
+    const heads = async () => JSON.stringify((await beside(first.kernel, headsOfLogs)).rows);
+    for (const end = Date.now() + patienceMs; ; ) {
+      const before = await heads();
+      const flaws = await checkStore(first.kernel, []);
+      if ((await heads()) !== before) {
+        assert.ok(Date.now() < end, "the store does not come to rest");
+        continue;
+      }
+      assert.deepEqual(flaws, []);
+      break;
+    }
+  });
+});

@@ -1,32 +1,16 @@
 // Run: shared, store
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, describe, it } from "node:test";
-import { startApp } from "../../src/app/app.ts";
-import { loadConfig } from "../../src/app/config.ts";
-import { openKernel } from "../../src/app/kernel.ts";
-import { silentLogger } from "../../src/telemetry/logger.ts";
-import { engine, storeEnv } from "../support/app.ts";
+import { describe, it } from "node:test";
 import { bodyOf, uniqueName } from "../support/peer.ts";
+import { storeOfMany } from "../support/processes.ts";
 import { connectPeer } from "../support/protocols.ts";
 import { startExecutorPeer, until } from "./executor-peer.ts";
 
-describe("executions on two replicas (H5)", { skip: engine === "sqlite" }, () => {
-  it("tell a target of each event once, whichever replica wrote it, in order per object", async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), "idsvc-executor-replicas-"));
-    after(() => rmSync(dataDir, { recursive: true, force: true }));
-    await using first = await startExecutorPeer({ dataDir });
-    const env = {
-      IDSVC_DATA_DIR: dataDir,
-      IDSVC_PORT: "0",
-      IDSVC_EXTERNAL_URL: "http://localhost:8080",
-      ...(await storeEnv(dataDir)),
-    };
-    const config = loadConfig({ files: [], flags: {}, env });
-    await using kernel = await openKernel(config, { logger: silentLogger() });
-    await using second = await startApp(kernel);
+describe("executions in two processes that serve one store (H5)", () => {
+  it("tell a target of each event once, whichever process wrote it, in order per object", async () => {
+    await using store = await storeOfMany();
+    await using first = await startExecutorPeer(store.first());
+    await using second = await store.start();
     using other = connectPeer(second.port);
 
     const { token } = first.app;

@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { startApp } from "../../src/app/app.ts";
-import { loadConfig } from "../../src/app/config.ts";
-import { openKernel } from "../../src/app/kernel.ts";
 import { jobs } from "../../src/jobs/job.ts";
 import { and, type Column, count, eq, inArray, isNull, ne, or } from "../../src/storage/drizzle.ts";
 import type { NameResolver } from "../../src/egress/resolver.ts";
-import { silentLogger } from "../../src/telemetry/logger.ts";
 import { type Answer, basic, type OidcPeer, read, startOidc } from "../support/oidc.ts";
 import { type CallOptions, connectPeer, type RestAnswer } from "../support/protocols.ts";
-import { freshDatabase } from "../support/postgres.ts";
+import { storeOfMany } from "../support/processes.ts";
 import { systemCaller } from "../support/system-caller.ts";
 
-/** One call of a race; the turn says which replica it goes to. */
+/** One call of a race; the turn says which process it goes to. */
 export type Contestant = (turn: number) => Promise<RestAnswer>;
 
 /** A service that is called in one or two processes. */
@@ -39,32 +32,24 @@ export type Contestants = AsyncDisposable & {
 };
 type Client = { clientId: string; secret: string };
 
-export async function startContestants(replicas: 1 | 2): Promise<Contestants> {
-  const dataDir = mkdtempSync(join(tmpdir(), "idsvc-race-"));
-  const database = replicas === 2 ? await freshDatabase() : undefined;
+export async function startContestants(
+  on: "sqlite" | "postgres",
+  processes: 1 | 2,
+): Promise<Contestants> {
   const operator = systemCaller();
-  const env = {
-    ...operator.env,
-    ...(database === undefined ? {} : { IDSVC_DATABASE_URL: database.url }),
-  };
+  const store = await storeOfMany(on);
+  const env = { ...operator.env, ...store.env };
   const records = new Map<string, string[]>();
   const resolver: NameResolver = {
     addresses: async () => [],
     texts: async (name) => records.get(name) ?? [],
   };
-  const peer = await startOidc({ dataDir, env, resolver });
+  const peer = await startOidc({ ...store.first(), env, resolver });
   const { app, issuer } = peer;
   const second =
-    database &&
-    (await startSecond(
-      {
-        ...env,
-        IDSVC_DATA_DIR: dataDir,
-        IDSVC_PORT: "0",
-        IDSVC_EXTERNAL_URL: issuer,
-      },
-      resolver,
-    ));
+    processes === 1
+      ? undefined
+      : await store.start({ env: { ...env, IDSVC_EXTERNAL_URL: issuer }, resolver });
   const ports = second === undefined ? [app.port] : [app.port, second.port];
   const peers = ports.map((port) => connectPeer(port));
   const system = await operator.tokenFor(issuer, new Date(), 86_400_000 / 24 - 60_000);
@@ -96,22 +81,7 @@ export async function startContestants(replicas: 1 | 2): Promise<Contestants> {
       for (const each of peers) each[Symbol.dispose]();
       await second?.[Symbol.asyncDispose]();
       await peer[Symbol.asyncDispose]();
-      await database?.[Symbol.asyncDispose]();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
-}
-
-async function startSecond(env: Record<string, string>, resolver: NameResolver) {
-  const kernel = await openKernel(loadConfig({ files: [], flags: {}, env }), {
-    logger: silentLogger(),
-  });
-  const app = await startApp(kernel, { resolver });
-  return {
-    port: app.port,
-    async [Symbol.asyncDispose]() {
-      await app[Symbol.asyncDispose]();
-      await kernel[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,45 +1,20 @@
 // Run: shared, store
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { type App, startApp } from "../../src/app/app.ts";
-import { loadConfig } from "../../src/app/config.ts";
-import { type Kernel, openKernel } from "../../src/app/kernel.ts";
-import { silentLogger } from "../../src/telemetry/logger.ts";
-import { engine, storeEnv } from "../support/app.ts";
 import { type Answer, basic, paths, read, redirectUri, startOidc } from "../support/oidc.ts";
+import { storeOfMany } from "../support/processes.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { forgeJwt } from "../support/forge.ts";
 
-// Only one process writes an embedded store.
-const isAlone = engine === "sqlite" && "an embedded store has one process";
-const dataDir = mkdtempSync(join(tmpdir(), "idsvc-replicas-"));
-const service = await startOidc({ dataDir });
+const store = await storeOfMany();
+const service = await startOidc(store.first());
 const { issuer, now, addClient, addPerson, addMachine, codeFor, tokensFor } = service;
-const second = isAlone ? undefined : await startSecond();
+const second = await store.start({ env: { IDSVC_EXTERNAL_URL: issuer }, now });
 after(async () => {
-  await second?.app[Symbol.asyncDispose]();
-  await second?.kernel[Symbol.asyncDispose]();
-  await service[Symbol.asyncDispose]();
-  rmSync(dataDir, { recursive: true, force: true });
+  for (const each of [second, service, store]) await each[Symbol.asyncDispose]();
 });
-
-async function startSecond(): Promise<{ app: App; kernel: Kernel }> {
-  const config = loadConfig({
-    files: [],
-    flags: {},
-    env: {
-      ...{ IDSVC_DATA_DIR: dataDir, IDSVC_PORT: "0", IDSVC_EXTERNAL_URL: issuer },
-      ...(await storeEnv(dataDir)),
-    },
-  });
-  const kernel = await openKernel(config, { logger: silentLogger(), now });
-  return { kernel, app: await startApp(kernel) };
-}
 
 /** Sends a form to one of the two, under the one name that both have. */
 async function sendTo(
@@ -48,7 +23,7 @@ async function sendTo(
   form: Record<string, string>,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const ports = [service.app.port, second?.app.port ?? 0];
+  const ports = [service.app.port, second.port];
   const answer = await fetch(`http://localhost:${ports[turn % 2]}${path}`, {
     method: "POST",
     body: new URLSearchParams(form),
@@ -60,7 +35,7 @@ const together = (count: number, attempt: (turn: number) => Promise<Answer>) =>
   Promise.all(Array.from({ length: count }, (_, turn) => attempt(turn)));
 const rounds = roundsOf(10);
 
-describe("two replicas", { skip: isAlone }, () => {
+describe("two processes that serve one store", () => {
   it("D12: of 50 redemptions of a code over both at most one succeeds", async () => {
     const [client, user] = [await addClient(), await addPerson()];
     for (let round = 0; round < rounds; round++) {
@@ -102,7 +77,7 @@ describe("two replicas", { skip: isAlone }, () => {
   it("tell settings as the other has just set them, also to an organization that asks first (C2)", async () => {
     const { token } = service.app;
     const ask = async (turn: number, path: string, organizationId = "", body?: object) => {
-      const ports = [service.app.port, second?.app.port ?? 0];
+      const ports = [service.app.port, second.port];
       const answer = await fetch(`http://localhost:${ports[turn]}${path}`, {
         method: body === undefined ? "GET" : path.startsWith("/settings") ? "PATCH" : "POST",
         headers: {

@@ -7,6 +7,7 @@ import { type Bootstrap, bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel, schemaOf } from "../../src/app/kernel.ts";
 import { modules } from "../../src/app/modules.ts";
+import type { SharedStore } from "../../src/app/shared-store.ts";
 import type { NameResolver } from "../../src/egress/resolver.ts";
 import type { Module } from "../../src/projection/module.ts";
 import { addMember, membership } from "../../src/resources/membership/index.ts";
@@ -40,6 +41,8 @@ export type TestOptions = {
   env?: Record<string, string>;
   now?: () => Date;
   dataDir?: string;
+  /** The store is served together with others (`storeOfMany`). */
+  shared?: SharedStore;
   withoutMetricsToken?: true;
   moreModules?: Module<ServiceDeps>[];
   /** What names lead to, in the place of the DNS. */
@@ -104,8 +107,11 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     },
   });
   const clock = options.now === undefined ? {} : { now: options.now };
-  const { moreModules = [] } = options;
-  const kernel = await openKernel(config, { logger: loggerOf(options), moreModules, ...clock });
+  const { moreModules = [], shared } = options;
+  const kernel = await openKernel(config, {
+    ...{ logger: loggerOf(options), moreModules, ...clock },
+    ...(shared === undefined ? {} : { shared, serves: true }),
+  });
   const { made, app } = await start(kernel, options).catch(async (error: unknown) => {
     await kernel[Symbol.asyncDispose]();
     throw error;

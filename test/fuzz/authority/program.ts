@@ -19,6 +19,8 @@ const { values: flags } = parseArgs({
     roles: { type: "string", default: "" },
     /** How many steps an attacker takes before the next begins in a new world. */
     each: { type: "string", default: "400" },
+    /** How many processes serve the store: calls go to them in turn. */
+    processes: { type: "string", default: "1" },
     /** A file that says how far the search has come, to go on from there. */
     resume: { type: "string", default: "" },
     /** Prints what was tried and never succeeded. */
@@ -42,6 +44,7 @@ const without = process.env["IDSVC_AUTHORITY_WITHOUT"] ?? "";
 const seed = Number(flags.seed);
 const most = Number(flags.steps);
 const each = Number(flags.each);
+const processes = Number(flags.processes);
 // Those that act on others more often than those that only look on. Owners of the instance hold everything at first, so
 // little is left that they could find; but much can be called by them alone.
 const roles =
@@ -55,7 +58,7 @@ const begun: Progress =
     : { steps: 0, worlds: 0, tried: {} };
 const began = performance.now();
 const before = begun.steps;
-let service = await startService();
+let service = await startService(processes);
 await readShapes(service);
 if (flags.roads) {
   for (const { ruling, role, steps } of roads) {
@@ -76,7 +79,7 @@ while (begun.steps < most && performance.now() < until) {
   // A process keeps much of each world in memory: after some a service is begun anew.
   if (worlds > 0 && worlds % 100 === 0) {
     await service[Symbol.asyncDispose]();
-    service = await startService();
+    service = await startService(processes);
   }
   const own = seed * 1_000_003 + begun.worlds;
   const role = randomOf(own).one(roles) ?? "nobody";

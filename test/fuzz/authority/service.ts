@@ -5,10 +5,11 @@ import type { Scope } from "../../../src/authz/context.ts";
 import type { At, Ports } from "../../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../../src/oidc/store/index.ts";
 import { featureReader } from "../../../src/settings/feature/index.ts";
-import { startTestApp, type TestApp } from "../../support/app.ts";
+import { startTestApp, type TestApp, type TestOptions } from "../../support/app.ts";
 import { depsTold } from "../../support/deps.ts";
 import { type FakeProvider, startFakeProvider } from "../../support/fake-provider.ts";
 import { freePort } from "../../support/free-port.ts";
+import { type Another, storeOfMany } from "../../support/processes.ts";
 import { systemCaller } from "../../support/system-caller.ts";
 import { exchangeOne, type RawAnswer, type RawRequest } from "../../support/wire.ts";
 import { type GrpcCaller, grpcCaller } from "./grpc.ts";
@@ -26,7 +27,7 @@ export type Service = AsyncDisposable & {
   now(): Date;
   pass(ms: number): void;
   systemToken(): Promise<string>;
-  grpc: GrpcCaller;
+  grpc: Pick<GrpcCaller, "call">;
   send(request: RawRequest): Promise<RawAnswer>;
   /** What the service takes the bearer of a token for; undefined for nobody. */
   whoIs(host: string, token: string): Promise<Scope | undefined>;
@@ -44,7 +45,8 @@ const budgets = [
   "CONNECTIONS",
 ];
 
-export async function startService(): Promise<Service> {
+/** @param processes how many serve the store that is searched: calls go to them in turn */
+export async function startService(processes: number): Promise<Service> {
   const port = await freePort();
   const operator = systemCaller();
   const [probe, told] = [probeModule(), depsTold()];
@@ -54,7 +56,7 @@ export async function startService(): Promise<Service> {
   ];
   let shift = 0;
   const now = () => new Date(Date.now() + shift);
-  const app = await startTestApp({
+  const options: TestOptions = {
     now,
     moreModules: [probe.module, told.module],
     // Nothing of the world outside is asked: no domain is anybody's.
@@ -70,15 +72,31 @@ export async function startService(): Promise<Service> {
       // What strangers may cost has tests of its own.
       ...Object.fromEntries(budgets.map((name) => [`IDSVC_BUDGET_${name}`, "0"])),
     },
-  });
+  };
+  const store = processes > 1 ? await storeOfMany() : undefined;
+  const app = await startTestApp({ ...store?.first(), ...options });
   const deps = told.deps();
+  const others: Another[] = [];
+  for (let nth = 1; nth < processes && store !== undefined; nth++) {
+    others.push(await store.start({ ...options, env: { ...options.env, IDSVC_PORT: "0" } }));
+  }
   const ports = clientPorts({
     ...deps,
     features: featureReader(deps.db, app.kernel.featureDefaults),
   });
   const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
-  const grpc = grpcCaller(port);
-  const send = (request: RawRequest) => exchangeOne(port, agent, request);
+  const callers = [app, ...others].map((each) => ({
+    grpc: grpcCaller(each.port),
+    send: (request: RawRequest) => exchangeOne(each.port, agent, request),
+  }));
+  let turn = 0;
+  const next = () => {
+    const caller = callers[turn++ % callers.length];
+    if (caller === undefined) throw new Error("nobody serves");
+    return caller;
+  };
+  const grpc: Service["grpc"] = { call: (...given) => next().grpc.call(...given) };
+  const send: Service["send"] = (request) => next().send(request);
   return {
     ...{ app, port, deps, ports, honest, attackers, now, grpc, send },
     pass: (ms) => void (shift += ms),
@@ -97,8 +115,9 @@ export async function startService(): Promise<Service> {
     atOf: (instanceId, host) => ({ instanceId, issuer: `http://${host}`, requestId: "search" }),
     async [Symbol.asyncDispose]() {
       agent.destroy();
-      grpc[Symbol.dispose]();
-      await app[Symbol.asyncDispose]();
+      for (const each of callers) each.grpc[Symbol.dispose]();
+      for (const each of [...others, app]) await each[Symbol.asyncDispose]();
+      await store?.[Symbol.asyncDispose]();
       for (const each of [honest, attackers]) await each[Symbol.asyncDispose]();
     },
   };

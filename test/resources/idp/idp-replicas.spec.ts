@@ -1,16 +1,10 @@
 // Run: alone, store
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, describe, it } from "node:test";
-import { loadConfig } from "../../../src/app/config.ts";
-import { openKernel } from "../../../src/app/kernel.ts";
+import { describe, it } from "node:test";
 import { idpReader } from "../../../src/resources/idp/index.ts";
 import { featureReader } from "../../../src/settings/feature/index.ts";
-import { silentLogger } from "../../../src/telemetry/logger.ts";
-import { engine, storeEnv } from "../../support/app.ts";
 import { bodyOf } from "../../support/peer.ts";
+import { storeOfMany } from "../../support/processes.ts";
 import { withinRounds } from "../../support/paced.ts";
 import { roundsOf } from "../../support/rounds.ts";
 import { startIdpPeer } from "./idp-peer.ts";
@@ -18,14 +12,11 @@ import { startIdpPeer } from "./idp-peer.ts";
 // In pauses with a call between them.
 const aSecond = { rounds: 10, pauseMs: 100 };
 
-describe("identity providers on two replicas", { skip: engine === "sqlite" }, () => {
+describe("identity providers in two processes that serve one store", () => {
   it("F28: are in the state that a policy gave them at the one within a second at the other", async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), "idsvc-idp-replicas-"));
-    after(() => rmSync(dataDir, { recursive: true, force: true }));
-    await using first = await startIdpPeer({ dataDir });
-    const env = { IDSVC_DATA_DIR: dataDir, IDSVC_PORT: "0", ...(await storeEnv(dataDir)) };
-    const config = loadConfig({ files: [], flags: {}, env });
-    await using second = await openKernel(config, { logger: silentLogger() });
+    await using store = await storeOfMany();
+    await using first = await startIdpPeer(store.first());
+    await using second = await store.open();
     const on = {
       multitenancy_resources_api: true,
       multitenancy_settings: true,
