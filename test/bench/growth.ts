@@ -44,7 +44,7 @@ type Place = {
 async function seeded(targets: number): Promise<Place> {
   process.stderr.write(`seeding ${nameOf(targets)}\n`);
   const store = await newStore(targets);
-  const rebuilt = await withKernel(store.dir, async (kernel) => {
+  const rebuilt = await withKernel(store, async (kernel) => {
     let events = 0;
     const started = performance.now();
     const onProgress = (count: number) => void (events = count);

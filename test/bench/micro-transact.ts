@@ -19,7 +19,7 @@ const indexes = Array.from({ length: writers }, (_, at) => at);
 const { rounds, ms } = microTiming();
 const often = { rounds: rounds * 6, ms: ms / 2 };
 
-const rates = await withKernel(store.dir, async ({ events, newId }) => {
+const rates = await withKernel(store, async ({ events, newId }) => {
   const one = () =>
     events.transact(writer(instanceId), async (tx) => {
       const loaded = await tx.load(targets.aggregate, newId());

@@ -44,7 +44,7 @@ function copyTable(from: Sqlite.Database, to: Sqlite.Database, table: string) {
 }
 
 using store = await newStore();
-const { rate, heldMs } = await withKernel(store.dir, async (kernel) => {
+const { rate, heldMs } = await withKernel(store, async (kernel) => {
   await seed(kernel, store.made.instance_id, events);
   const began = performance.now();
   using holds = measureHolds();

@@ -106,10 +106,10 @@ function directoryCases(label: string, store: Store, service: Child, someone: st
 }
 
 /** Adds people by the service's own event store, and members of the instance; gives the id of one of the people. */
-async function seedUsers(store: Store, users: number, members: number): Promise<string> {
+export async function seedUsers(store: Store, users: number, members: number): Promise<string> {
   const { instance_id: instanceId, organization_id: organizationId } = store.made;
   let someone = "";
-  await withKernel(store.dir, async ({ events, newId }) => {
+  await withKernel(store, async ({ events, newId }) => {
     const owner = { type: "org" as const, id: organizationId };
     for (let from = 0; from < users; from += usersPerUnit) {
       await events.transact(writer(instanceId), async (tx) => {

@@ -57,7 +57,7 @@ export async function executionBench(): Promise<Bench> {
 }
 
 async function seed({ dir, made }: Store): Promise<void> {
-  await withKernel(dir, async ({ events }) => {
+  await withKernel({ dir }, async ({ events }) => {
     await events.transact(writer(made.instance_id), async (tx) => {
       for (let n = 0; n < stored; n++) {
         const condition = { type: "event", scope: "event", value: `bench.${n}` } as const;

@@ -200,7 +200,7 @@ async function codesOf(
   scope: readonly string[],
 ): Promise<string[]> {
   const made: string[] = [];
-  await withKernel(store.dir, async (kernel) => {
+  await withKernel(store, async (kernel) => {
     const features = featureReader(kernel.db, kernel.featureDefaults);
     const ports = clientPorts({ ...kernel, noteUse: () => {}, noteRefusal: () => {}, features });
     const at: At = { instanceId: store.made.instance_id, issuer: "", requestId: "" };

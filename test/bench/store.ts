@@ -21,7 +21,13 @@ const externalUrl = "http://localhost:8080";
 const targetsPerUnit = 1_000;
 
 /** A store in a folder of its own, with the first instance in it. */
-export type Store = Disposable & { dir: string; file: string; made: Bootstrap; token: string };
+export type Store = Disposable & {
+  dir: string;
+  file: string;
+  env?: Record<string, string>;
+  made: Bootstrap;
+  token: string;
+};
 
 const removals = new Map<string, () => void>();
 
@@ -34,14 +40,15 @@ export function newFolder(): string {
   return dir;
 }
 
-export async function newStore(count = 0): Promise<Store> {
+/** @param env says where the database is, where it is not a file in the folder */
+export async function newStore(count = 0, env: Record<string, string> = {}): Promise<Store> {
   const dir = newFolder();
-  await withKernel(dir, async (kernel) => {
+  await withKernel({ dir, env }, async (kernel) => {
     const made = await bootstrap(kernel);
     if (made === undefined) throw new Error("a new store is empty");
     await seed(kernel, made.instance_id, count);
   });
-  return storeIn(dir);
+  return { ...storeIn(dir), env };
 }
 
 export function storeIn(dir: string): Store {
@@ -60,9 +67,12 @@ export function storeIn(dir: string): Store {
 
 export const sizeMiB = ({ file }: Store): number => statSync(file).size / 2 ** 20;
 
-export async function withKernel<T>(dir: string, work: (kernel: Kernel) => Promise<T>): Promise<T> {
-  const env = { IDSVC_DATA_DIR: dir, IDSVC_EXTERNAL_URL: externalUrl };
-  const config = loadConfig({ files: [], flags: {}, env });
+export async function withKernel<T>(
+  { dir, env }: Pick<Store, "dir" | "env">,
+  work: (kernel: Kernel) => Promise<T>,
+): Promise<T> {
+  const all = { IDSVC_DATA_DIR: dir, IDSVC_EXTERNAL_URL: externalUrl, ...env };
+  const config = loadConfig({ files: [], flags: {}, env: all });
   await using kernel = await openKernel(config, { logger: silentLogger() });
   return await work(kernel);
 }

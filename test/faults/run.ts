@@ -12,6 +12,8 @@ const { values: flags } = parseArgs({
     only: { type: "string", default: "" },
     /** `sqlite` or `postgres`; both, when it is left out. */
     engine: { type: "string", default: "" },
+    /** How many processes serve a store that one would serve. */
+    processes: { type: "string", default: "1" },
     /** Another number of rounds, for each fault. */
     rounds: { type: "string", default: "" },
   },
@@ -41,7 +43,7 @@ async function runOne(fault: Fault, engine: Engine): Promise<Row> {
     ...(skipped === undefined ? {} : { skipped }),
   });
   try {
-    await using arena = await openArena(engine);
+    await using arena = await openArena(engine, { processes: Number(flags.processes) });
     return row(await fault.run(arena, roundsOf(fault)));
   } catch (error) {
     if (error instanceof Skipped) return row(newOutcome(), error.message);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -55,6 +56,7 @@ export function spawnCommand(
   return spawn(program, args, {
     cwd: place.dataDir,
     stdio: ["ignore", "ignore", how.quiet === true ? "ignore" : "inherit"],
+    detached: isOfMany(place),
     env: { IDSVC_DATA_DIR: place.dataDir, IDSVC_LOG_LEVEL: "silent", ...place.env },
   });
 }
@@ -63,11 +65,23 @@ export function spawnServer({ port, env, ...place }: Place, how: How = {}): Chil
   return spawnCommand({ ...place, env: { ...env, IDSVC_PORT: String(port) } }, ["serve"], how);
 }
 
+/** Whether several processes serve it: they are a group, which is struck as a whole. */
+const isOfMany = ({ env }: Pick<Place, "env">): boolean =>
+  Number(env?.["IDSVC_PROCESSES"] ?? 1) > 1;
+
+/** Whoever is asked to stop asks those that it has started; everything else meets them all. */
+function strike(child: ChildProcess, signal: NodeJS.Signals): void {
+  const { pid = 0 } = child;
+  const group = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[2];
+  if (signal !== "SIGTERM" && Number(group) === pid) process.kill(-pid, signal);
+  else child.kill(signal);
+}
+
 /** Ends a process that this test started, and waits until it is gone. */
 export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) {
     const gone = once(child, "exit");
-    child.kill(signal);
+    strike(child, signal);
     await gone;
   }
   return child.exitCode;
@@ -91,7 +105,7 @@ export async function startServer(place: Place, how: How = {}): Promise<Running>
     readyMs: performance.now() - started,
     kill: async () => void (await end(child, "SIGKILL")),
     stop: () => end(child, "SIGTERM"),
-    signal: (name) => void child.kill(name),
+    signal: (name) => strike(child, name),
     pid: child.pid ?? 0,
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
   };

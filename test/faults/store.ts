@@ -32,12 +32,17 @@ export type Arena = AsyncDisposable & {
 
 export async function openArena(
   engine: Engine,
-  { sabotage, ...options }: ClusterOptions & { sabotage?: SabotageName } = {},
+  {
+    sabotage,
+    processes = 1,
+    ...options
+  }: ClusterOptions & { sabotage?: SabotageName; processes?: number } = {},
 ): Promise<Arena> {
   const cluster = engine === "postgres" ? await startCluster(options) : undefined;
   return {
     engine,
-    newStore: (folder, tablespace) => newStore(cluster, folder, { sabotage, tablespace }),
+    newStore: (folder, tablespace) =>
+      newStore(cluster, folder, { sabotage, tablespace, processes }),
     cluster() {
       if (cluster === undefined) throw new Error("SQLite has no cluster");
       return cluster;
@@ -60,9 +65,13 @@ async function urlIn(
 export async function newStore(
   cluster?: Cluster,
   folder = tmpdir(),
-  more: { sabotage?: SabotageName | undefined; tablespace?: string | undefined } = {},
+  more: {
+    sabotage?: SabotageName | undefined;
+    tablespace?: string | undefined;
+    processes?: number;
+  } = {},
 ): Promise<Store> {
-  const { sabotage, tablespace } = more;
+  const { sabotage, tablespace, processes = 1 } = more;
   const url = await urlIn(cluster, tablespace);
   const dataDir = mkdtempSync(join(folder, "idsvc-fault-"));
   const sabotaged = sabotage === undefined ? { imports: [], env: {} } : sabotagedBy(sabotage);
@@ -71,6 +80,7 @@ export async function newStore(
     ...sabotaged.env,
     IDSVC_BOOTSTRAP_TOKEN: token,
     IDSVC_EXTERNAL_URL: "http://localhost",
+    ...(processes === 1 ? {} : { IDSVC_PROCESSES: String(processes) }),
     ...(url === undefined ? {} : { IDSVC_DATABASE_URL: url }),
   };
   const replica = async () => ({ dataDir, env, imports, port: await freePort() });

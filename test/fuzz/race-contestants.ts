@@ -86,9 +86,13 @@ export async function startContestants(
   };
 }
 
+// What remembers objects that have gone: their client ids stay taken (J7).
+const remembering: ReadonlySet<string> = new Set(["former_client_ids"]);
+
 async function namedBy({ app: { kernel }, at: { instanceId } }: OidcPeer, id: string) {
   const found: string[] = [];
   for (const table of kernel.projectionTables) {
+    if (remembering.has(table.name)) continue;
     const t = kernel.db.table(table) as unknown as Record<string, Column>;
     for (const [name, { kind }] of Object.entries(table.columns)) {
       const column = t[name];

@@ -4,7 +4,9 @@ import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Answer, basic, paths, read, redirectUri, startOidc } from "../support/oidc.ts";
+import { decodeProtectedHeader } from "jose";
 import { storeOfMany } from "../support/processes.ts";
+import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { forgeJwt } from "../support/forge.ts";
 
@@ -99,6 +101,27 @@ describe("two processes that serve one store", () => {
       await ask(0, path, "", { product_name: { set: `name ${round}` } });
       const told = await ask(1, path, organizationId);
       assert.equal(told.body.settings.product_name.value, `name ${round}`);
+    }
+  });
+
+  it("sign by a key of the algorithm that an app asks for, whichever of them made it (decision 0261)", async () => {
+    const [client, user] = [await addClient(), await addPerson()];
+    const active = bodyOf(await service.post("/web_keys", { ed25519: {} }), 201).details.id;
+    bodyOf(await service.post(`/web_keys/${active}/_activate`));
+    for (let round = 0; round < rounds; round++) {
+      for (const { details } of bodyOf(await service.get("/web_keys")).web_keys) {
+        if (details.id !== active) bodyOf(await service.remove(`/web_keys/${details.id}`));
+      }
+      const codes = await Promise.all(Array.from({ length: 8 }, () => codeFor(client, user)));
+      const answers = await together(codes.length, (turn) => {
+        const code = codes[turn] ?? "";
+        const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
+        return sendTo(turn, paths.token, form, basic(client));
+      });
+      for (const { status, body } of answers) {
+        assert.equal(status, 200, JSON.stringify(body));
+        assert.equal(decodeProtectedHeader(body.id_token).alg, "RS256");
+      }
     }
   });
 

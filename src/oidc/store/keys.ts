@@ -30,6 +30,8 @@ export function keyStore(deps: Pick<Deps, "db" | "events" | "newId" | "secrets">
       const fitting = await reader.signer(instanceId, known);
       if (fitting !== undefined) return fitting;
       await makeKey(at, known);
+      // Another process may have made it a moment before.
+      await deps.db.catchUp();
       const made = await reader.signer(instanceId, known);
       if (made !== undefined) return made;
       throw webKeyMissing(`instance ${instanceId} has no key of ${known}`);
