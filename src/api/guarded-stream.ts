@@ -1,4 +1,5 @@
 import { unavailable } from "../errors.ts";
+import { createYielder } from "../yielder.ts";
 
 const everyMs = 500;
 
@@ -12,7 +13,8 @@ export type Guard = {
 
 /**
  * The messages of a handler's stream, for as long as its caller could open it anew: what they may do is checked twice a
- * second (B7), and nothing is sent after a check that failed. The handler's stream is closed in every case.
+ * second (B7), and nothing is sent after a check that failed. The handler's stream is closed in every case. Between messages others get their turn, also
+ * where a handler waits for nothing and a client takes all at once.
  *
  * @throws what the check throws
  * @throws UNAVAILABLE SERVICE_STOPPING when the process is to end: the client resumes with another one
@@ -22,6 +24,7 @@ export async function* guarded<T>(
   { recheck, gone, stopping }: Guard,
 ): AsyncGenerator<T> {
   const iterator = messages[Symbol.asyncIterator]();
+  const yielder = createYielder();
   // No race of promises: one that lives as long as the stream would remember every message that was raced against it.
   let interrupt: ((error: unknown) => void) | undefined;
   let end: { error: Error | undefined } | undefined;
@@ -54,6 +57,7 @@ export async function* guarded<T>(
       const { done, value } = await next();
       if (done || end !== undefined) break;
       yield value;
+      await yielder.yieldIfDue();
     }
     requireNoEnd(end);
   } catch (error) {

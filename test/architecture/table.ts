@@ -20,7 +20,7 @@ export type Row = {
 };
 
 /** What any file may say. */
-export const words = ["errors.ts", "awaitable.ts", "constant-time.ts"];
+export const words = ["errors.ts", "awaitable.ts", "constant-time.ts", "yielder.ts"];
 const kernel = [
   "authz",
   "eventstore",
@@ -114,6 +114,7 @@ export const rows: Record<string, Row> = {
   "errors.ts": { band: "ground", mayImport: [] },
   "awaitable.ts": { band: "ground", mayImport: [] },
   "constant-time.ts": { band: "ground", mayImport: ["awaitable.ts"] },
+  "yielder.ts": { band: "ground", mayImport: [] },
 };
 
 export const slices = ["resources", "settings", "management", "executor", "notify", "setup"];

@@ -8,7 +8,7 @@ import { type ClaimChange, ClaimTaken } from "../../storage/database.ts";
 import { updateRows } from "../../storage/row-change.ts";
 import type { Row } from "../../storage/table.ts";
 import { checkStorable } from "../../storage/texts.ts";
-import { createYielder } from "./yield.ts";
+import { createYielder } from "../../yielder.ts";
 import type { Kind, Made, ImportContext, Write } from "./kind.ts";
 import { createMemory, type Memory } from "./known.ts";
 import { type RankedKind, whyUnsupported } from "./kinds.ts";
