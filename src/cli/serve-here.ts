@@ -4,6 +4,7 @@ import { type Bootstrap, bootstrap, bootstrapFile } from "../app/bootstrap.ts";
 import type { Config } from "../app/config.ts";
 import { openKernel } from "../app/kernel.ts";
 import { findLegacyApps } from "../app/legacy-apps.ts";
+import { tracingOf } from "../app/tracing.ts";
 import { version } from "../app/version.ts";
 import { allowsLoopbackByDefault } from "../egress/url-guard.ts";
 import { DomainError } from "../errors.ts";
@@ -15,7 +16,7 @@ import { joinWorkers } from "./worker.ts";
 const lastWordMs = 100;
 
 /** Serves in this process until a signal; the first one stops in order, the second at once (H4). */
-export async function serveHere(config: Config): Promise<number> {
+export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
   const started = performance.now();
   const { siblings, isFirst, ready, ...store } = joinWorkers();
   const root = createLogger(config.logLevel);
@@ -24,8 +25,10 @@ export async function serveHere(config: Config): Promise<number> {
   process.on("unhandledRejection", (err) => {
     logger.error({ err }, "a failure that nobody waited for: report it as a defect");
   });
+  await using tracing = await tracingOf(env, logger);
   await using kernel = await openKernel(config, {
     logger,
+    tracing,
     serves: true,
     ...store,
     onBroken(err) {

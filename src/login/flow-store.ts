@@ -4,6 +4,7 @@ import type { Deps } from "../projection/module.ts";
 import { rowByKey } from "../projection/ids.ts";
 import { Conflict } from "../storage/database.ts";
 import { insertRow, type RowChange, updateRows } from "../storage/row-change.ts";
+import { currentSpan } from "../telemetry/tracing.ts";
 import type { Flow, FlowData, Waiting } from "./flow.ts";
 import { loginFlows } from "./tables.ts";
 
@@ -64,7 +65,7 @@ export function createFlowStore({
     return insert(db, instanceId, flow, new Date(now().getTime() + unenteredLifeMs));
   }
 
-  const load: FlowStore["load"] = async (instanceId, address) => {
+  const stored: FlowStore["load"] = async (instanceId, address) => {
     const sealed =
       address.length > longestId
         ? await unseal(secrets, instanceId, address)
@@ -78,16 +79,26 @@ export function createFlowStore({
     return { id, agentId, version, data, createdAt, address: id, isPersisted: true };
   };
 
+  // All requests of a flow are of one trace: that of the one that began it.
+  const load: FlowStore["load"] = async (instanceId, address) => {
+    const flow = await stored(instanceId, address);
+    const traceparent = flow?.data.trace;
+    if (traceparent !== undefined) currentSpan()?.join({ traceparent });
+    return flow;
+  };
+
   return {
     load,
 
     begin(instanceId, agentId, data) {
       const id = randomBytes(24).toString("base64url");
-      return seal(instanceId, { id, agentId, data, createdAt: now() });
+      const begun = inTrace(data, currentSpan()?.headers()["traceparent"]);
+      return seal(instanceId, { id, agentId, data: begun, createdAt: now() });
     },
 
-    async save(instanceId, flow, data, { agentId = flow.agentId, isEntered }) {
+    async save(instanceId, flow, changed, { agentId = flow.agentId, isEntered }) {
       const { id, version, createdAt } = flow;
+      const data = inTrace(changed, flow.data.trace);
       const saved = { ...flow, agentId, data };
       if (!flow.isPersisted) {
         return isEntered
@@ -127,6 +138,9 @@ export function createFlowStore({
     },
   };
 }
+
+const inTrace = (data: FlowData, trace: string | undefined): FlowData =>
+  trace === undefined ? data : { ...data, trace };
 
 /** @throws Conflict */
 const commit = (

@@ -19,6 +19,7 @@ import {
 } from "../../src/resources/user/index.ts";
 import type { Schema } from "../../src/storage/schema.ts";
 import { databaseOf, freshDatabase, type TestDatabase } from "./postgres.ts";
+import type { Tracing } from "../../src/telemetry/tracing.ts";
 import { createLogger, logLevels, silentLogger } from "../../src/telemetry/logger.ts";
 
 /** The whole service on a free port, with a store of its own, in this process; on the engine that the run is for. */
@@ -44,6 +45,7 @@ export type TestOptions = {
   moreModules?: Module<ServiceDeps>[];
   /** What names lead to, in the place of the DNS. */
   resolver?: NameResolver;
+  tracing?: Tracing;
   /** Where the lines of the log go, at level debug. */
   log?: (line: string) => void;
 };
@@ -104,8 +106,11 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     },
   });
   const clock = options.now === undefined ? {} : { now: options.now };
-  const { moreModules = [] } = options;
-  const kernel = await openKernel(config, { logger: loggerOf(options), moreModules, ...clock });
+  const { moreModules = [], tracing } = options;
+  const kernel = await openKernel(config, {
+    ...{ logger: loggerOf(options), moreModules, tracing },
+    ...clock,
+  });
   const { made, app } = await start(kernel, options).catch(async (error: unknown) => {
     await kernel[Symbol.asyncDispose]();
     throw error;
