@@ -36,16 +36,14 @@ after(async () => {
   receiver.close();
 });
 
-async function hook(condition: object, more: object = {}): Promise<string> {
+/** A target that is called where the condition says. */
+async function hook(condition: object, { isAsync = false } = {}): Promise<void> {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
-  const target = { name: uniqueName("target"), ...more };
-  const kind = "rest_async" in more ? {} : { rest_request_response: { url } };
-  const wanted = { rest_async: { url }, ...target };
-  const made = await world.peer.post("/targets", "rest_async" in more ? wanted : { ...target, ...kind });
-  const { id } = bodyOf(made, 201).details;
+  const kind = isAsync ? "rest_webhook" : "rest_request_response";
+  const target = { name: uniqueName("target"), [kind]: { url }, is_async: isAsync };
+  const { id } = bodyOf(await world.peer.post("/targets", target), 201).details;
   const put = await world.peer.post("/executions", { condition, targets: [id] });
   assert.ok(put.status === 200 || put.status === 201, put.refusal?.message);
-  return id;
 }
 
 const traceOf = (traceparent: string | string[] | undefined) =>
@@ -100,5 +98,139 @@ describe("a log-in through a provider and a hook", () => {
       assert.ok(Object.values(attributes).every((each) => String(each).length <= 200));
     }
     assert.equal(collector.resources[0]?.["service.name"], "idsvc");
+  });
+});
+
+const parent = { trace: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba902b7" };
+const traceparent = (flags: "00" | "01") => `00-${parent.trace}-${parent.span}-${flags}`;
+
+/** A call over REST, and the line of the log that it left. */
+async function search(headers: Record<string, string>, path = "/resources/v3alpha/targets/_search") {
+  lines.length = 0;
+  const { url, token } = world.peer.app;
+  const answer = await fetch(`${url}${path}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, host: "localhost", ...headers },
+  });
+  await answer.text();
+  const line = lines.map((each) => JSON.parse(each)).find(({ msg }) => msg === "call");
+  return { status: answer.status, traceId: String(line?.traceId), requestId: line?.requestId };
+}
+
+describe("a call", () => {
+  it("joins the trace that a caller in a private network names (W3C Trace Context)", async () => {
+    const { traceId, requestId } = await search({ traceparent: traceparent("01") });
+    assert.equal(traceId, parent.trace);
+    await collector.until((spans) => named(spans, parent.trace).length > 0);
+    const span = collector.spans.find((each) => each.traceId === parent.trace);
+    assert.equal(span?.parentId, parent.span);
+    assert.equal(span.kind, "server");
+    assert.equal(span.name, "idsvc.resources.action.v3alpha.ActionService/SearchTargets");
+    assert.deepEqual(span.attributes, {
+      "rpc.service": "idsvc.resources.action.v3alpha.ActionService",
+      "rpc.method": "SearchTargets",
+      "idsvc.protocol": "rest",
+      "idsvc.request_id": requestId,
+      "idsvc.code": "ok",
+      "idsvc.instance_id": world.peer.app.made.instance_id,
+    });
+  });
+
+  it("is not told where that trace is not kept, and its log line names it all the same", async () => {
+    const before = collector.spans.length;
+    const { traceId } = await search({ traceparent: traceparent("00") });
+    assert.equal(traceId, parent.trace);
+    const next = await search({});
+    await collector.until((spans) => named(spans, next.traceId).length > 0);
+    assert.equal(named(collector.spans.slice(before), parent.trace).length, 0);
+  });
+
+  it("begins a trace of its own where the header is none", async () => {
+    for (const wrong of ["", "x", `00-${"0".repeat(32)}-${parent.span}-01`, "y".repeat(5_000)]) {
+      const { status, traceId } = await search({ traceparent: wrong });
+      assert.equal(status, 200);
+      assert.match(traceId, /^[0-9a-f]{32}$/);
+      assert.ok(!wrong.includes(traceId));
+    }
+  });
+
+  it("tells by its reason why it was refused", async () => {
+    const { status, traceId } = await search({ authorization: "Bearer nonsense" });
+    assert.equal(status, 401);
+    await collector.until((spans) => named(spans, traceId).length > 0);
+    const span = collector.spans.find((each) => each.traceId === traceId);
+    assert.equal(span?.isError, true);
+    assert.equal(span.attributes["error.type"], "TOKEN_INVALID");
+    assert.equal(span.attributes["idsvc.code"], "unauthenticated");
+  });
+
+  it("of an asynchronous target is a part of the trace of the call that it comes of", async () => {
+    const method = "/idsvc.resources.project.v3alpha.ProjectService/CreateProject";
+    await hook({ request: { method } }, { isAsync: true });
+    hooked.length = 0;
+    lines.length = 0;
+    bodyOf(await world.peer.post("/projects", { name: uniqueName() }), 201);
+    await collector.until(() => hooked.length > 0);
+    const traceId = traceOf(hooked[0]?.headers["traceparent"]);
+    await collector.until((spans) => named(spans, traceId).includes("job executor.delivery"));
+    const names = named(collector.spans, traceId);
+    assert.ok(names.includes("idsvc.resources.project.v3alpha.ProjectService/CreateProject"));
+  });
+});
+
+describe("metrics of what is traced", () => {
+  const scrape = async (accept?: string) => {
+    const headers = { ...metricsHeaders, ...(accept === undefined ? {} : { accept }) };
+    const answer = await fetch(`${world.peer.app.url}/metrics`, { headers });
+    return { type: answer.headers.get("content-type"), text: await answer.text() };
+  };
+
+  it("name a trace for each span of time, in the format of OpenMetrics", async () => {
+    const { traceId } = await search({});
+    const { type, text } = await scrape("application/openmetrics-text; version=1.0.0");
+    assert.match(type ?? "", /^application\/openmetrics-text; version=1\.0\.0/);
+    const exemplar = new RegExp(
+      `^idsvc_rpc_duration_seconds_bucket\\{.*method="SearchTargets".*\\} \\d+ # \\{trace_id="${traceId}"\\} [\\d.]+ \\d+\\.\\d{3}$`,
+      "m",
+    );
+    assert.match(text, exemplar);
+    assert.match(text, /^# TYPE idsvc_rpc_calls counter$/m);
+    assert.match(text, /^idsvc_rpc_calls_total\{/m);
+    assert.match(text, /\n# EOF\n$/);
+    assert.ok(!text.includes("\n\n"));
+  });
+
+  it("name none in the format of Prometheus, which has no place for it", async () => {
+    const { type, text } = await scrape();
+    assert.match(type ?? "", /^text\/plain/);
+    assert.ok(!text.includes("trace_id"));
+    assert.match(text, /^# TYPE idsvc_rpc_calls_total counter$/m);
+    assert.match(text, /^idsvc_trace_spans_total\{outcome="delivered"\} [1-9]/m);
+    assert.match(text, /^idsvc_trace_spans_total\{outcome="lost"\} 0$/m);
+  });
+});
+
+describe("a collector that takes nothing", () => {
+  it("holds up no call, and no more than 2,048 spans wait for it", async () => {
+    const took = async () => {
+      const began = performance.now();
+      for (let nth = 0; nth < 20; nth += 1) await search({});
+      return performance.now() - began;
+    };
+    await took();
+    const well = await took();
+    collector.hang();
+    const { requests } = collector;
+    for (let nth = 0; nth < 6_000; nth += 1) {
+      tracing.begin({ name: "filler", kind: "internal" }).end();
+    }
+    await collector.until(() => collector.requests > requests);
+    assert.ok((await took()) < well * 5 + 200);
+    // One batch is on its way, others wait; the rest is dropped, and a span lives in no other place.
+    const { made, delivered, lost } = tracing.counts();
+    assert.ok(made - delivered - lost > 6_000 - 1_024);
+    const began = performance.now();
+    await tracing[Symbol.asyncDispose]();
+    assert.ok(performance.now() - began < 2_500);
   });
 });
