@@ -124,15 +124,7 @@ export function webServer(ports: Ports): ServeWeb {
 
   function serve(endpoint: WebEndpoint, exchange: Exchange, permit?: Permit): Promise<void> {
     if (tracing === undefined) return answer(endpoint, exchange, permit, undefined);
-    const { path } = endpoint;
-    const { httpMethod, requestId } = exchange;
-    const attributes = {
-      "http.route": path,
-      "http.request.method": httpMethod,
-      "idsvc.request_id": requestId,
-    };
-    const start = { name: `${httpMethod} ${path}`, kind: "server", attributes } as const;
-    const span = requestSpan(tracing, start, exchange);
+    const span = spanOf(tracing, endpoint, exchange);
     return within(span, () => answer(endpoint, exchange, permit, span));
   }
 
@@ -183,16 +175,33 @@ export function webServer(ports: Ports): ServeWeb {
     const clientAddress = showAddress(exchange.peer);
     const { log, count } = recorderOf(endpoint);
     count(status, ms / 1_000, span);
-    span?.note({
-      "http.response.status_code": status,
-      ...(instanceId === undefined ? {} : { "idsvc.instance_id": instanceId }),
-      ...(note?.reason === undefined ? {} : { "idsvc.reason": note.reason }),
-    });
+    if (span !== undefined) noteIn(span, { status, instanceId, reason: note?.reason });
     log({ status, ms, instanceId, requestId, traceId: span?.traceId, clientAddress, note });
   }
 
   return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);
 }
+
+function spanOf(tracing: Tracing, { path }: WebEndpoint, exchange: Exchange): Span {
+  const { httpMethod, requestId } = exchange;
+  const attributes = {
+    "http.route": path,
+    "http.request.method": httpMethod,
+    "idsvc.request_id": requestId,
+  };
+  const start = { name: `${httpMethod} ${path}`, kind: "server", attributes } as const;
+  return requestSpan(tracing, start, exchange);
+}
+
+const noteIn = (
+  span: Span,
+  ended: { status: number; instanceId: string | undefined; reason: string | undefined },
+): void =>
+  span.note({
+    "http.response.status_code": ended.status,
+    ...(ended.instanceId === undefined ? {} : { "idsvc.instance_id": ended.instanceId }),
+    ...(ended.reason === undefined ? {} : { "idsvc.reason": ended.reason }),
+  });
 
 type Instance = Awaited<ReturnType<InstanceReader["byDomain"]>>;
 

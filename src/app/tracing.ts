@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import { invalidArgument } from "../errors.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
+import { configValueWrong } from "./config.ts";
 import { version } from "./version.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -85,6 +85,4 @@ function timeoutOf(env: Env): number | undefined {
 }
 
 const wrong = (option: string, expected: string) =>
-  invalidArgument("CONFIG_VALUE_WRONG", `${option} must be ${expected}`, {
-    metadata: { option, expected },
-  });
+  configValueWrong(`${option} must be ${expected}`, { option, expected });

@@ -19,7 +19,13 @@ const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 
 export function callSeries(labels: Record<string, string>): CallSeries {
   const written = Object.entries(labels).map(([name, value]) => `${name}="${value}"`);
-  return { labels: written.join(","), count: 0, seconds: 0, spans: bounds.map(() => 0), exemplars: [] };
+  return {
+    labels: written.join(","),
+    count: 0,
+    seconds: 0,
+    spans: bounds.map(() => 0),
+    exemplars: [],
+  };
 }
 
 export function countIn(one: CallSeries, seconds: number, span?: Traced): void {

@@ -50,7 +50,10 @@ export function mergeMetrics(parts: readonly Part[]): string {
 function familyOf(families: Map<string, Family>, name: string): Family {
   let family = families.get(name);
   if (family === undefined) {
-    families.set(name, (family = { lines: [], isGauge: false, sums: new Map(), exemplars: new Map() }));
+    families.set(
+      name,
+      (family = { lines: [], isGauge: false, sums: new Map(), exemplars: new Map() }),
+    );
   }
   return family;
 }

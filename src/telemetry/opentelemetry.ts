@@ -13,7 +13,12 @@ import {
 } from "@opentelemetry/api";
 import { ExportResultCode, W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from "@opentelemetry/resources";
 import {
   AlwaysOffSampler,
   AlwaysOnSampler,
@@ -76,7 +81,9 @@ export function openTelemetry(
       "service.name": "idsvc",
       "service.version": settings.version,
       "service.instance.id": randomUUID(),
-    }).merge(detectResources({ detectors: [envDetector] })),
+    }).merge(
+      detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
+    ),
     sampler: samplerOf(settings),
     spanLimits: limits,
     spanProcessors: [counting(counts), batches],

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
@@ -35,15 +35,15 @@ export type Collector = AsyncDisposable & {
 export async function startCollector(): Promise<Collector> {
   const held: ServerResponse[] = [];
   let hangs = false;
-  const server = createServer((request, response) => {
-    void buffer(request).then((body) => {
-      collector.requests += 1;
-      if (hangs) return void held.push(response);
-      const isTraces = request.url === "/v1/traces" && request.method === "POST";
-      if (isTraces) takeRequest(body, collector);
-      response.writeHead(isTraces ? 200 : 404, { "content-type": "application/x-protobuf" }).end();
-    });
-  });
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await buffer(request);
+    collector.requests += 1;
+    if (hangs) return void held.push(response);
+    const isTraces = request.url === "/v1/traces" && request.method === "POST";
+    if (isTraces) takeRequest(body, collector);
+    response.writeHead(isTraces ? 200 : 404, { "content-type": "application/x-protobuf" }).end();
+  }
+  const server = createServer((request, response) => void take(request, response));
   await once(server.listen(0, "127.0.0.1"), "listening");
   const collector: Collector = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -105,7 +105,10 @@ const parent = { trace: "4bf92f3577b34da6a3ce929d0e0e4736", span: "00f067aa0ba90
 const traceparent = (flags: "00" | "01") => `00-${parent.trace}-${parent.span}-${flags}`;
 
 /** A call over REST, and the line of the log that it left. */
-async function search(headers: Record<string, string>, path = "/resources/v3alpha/targets/_search") {
+async function search(
+  headers: Record<string, string>,
+  path = "/resources/v3alpha/targets/_search",
+) {
   lines.length = 0;
   const { url, token } = world.peer.app;
   const answer = await fetch(`${url}${path}`, {
@@ -137,12 +140,12 @@ describe("a call", () => {
   });
 
   it("is not told where that trace is not kept, and its log line names it all the same", async () => {
-    const before = collector.spans.length;
+    const earlier = collector.spans.length;
     const { traceId } = await search({ traceparent: traceparent("00") });
     assert.equal(traceId, parent.trace);
     const next = await search({});
     await collector.until((spans) => named(spans, next.traceId).length > 0);
-    assert.equal(named(collector.spans.slice(before), parent.trace).length, 0);
+    assert.equal(named(collector.spans.slice(earlier), parent.trace).length, 0);
   });
 
   it("begins a trace of its own where the header is none", async () => {

@@ -26,7 +26,10 @@ describe("the variables of OpenTelemetry", () => {
     const of = (env: Record<string, string>) => tracingSettings({ ...endpoint, ...env });
     const all = { ratio: 1, followsParent: true, timeoutMs: undefined };
     assert.deepEqual(of({}), all);
-    const tenth = { OTEL_TRACES_SAMPLER: "parentbased_traceidratio", OTEL_TRACES_SAMPLER_ARG: "0.1" };
+    const tenth = {
+      OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0.1",
+    };
     assert.deepEqual(of(tenth), { ...all, ratio: 0.1 });
     assert.deepEqual(of({ OTEL_TRACES_SAMPLER: "always_off" }), {
       ...all,
@@ -62,7 +65,10 @@ describe("the variables of OpenTelemetry", () => {
     const sampler = { OTEL_TRACES_SAMPLER: "traceidratio" };
     for (const part of ["2", "-1", "half", "1e-3"]) {
       const env = { ...endpoint, ...sampler, OTEL_TRACES_SAMPLER_ARG: part };
-      assert.throws(() => tracingSettings(env), /OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/);
+      assert.throws(
+        () => tracingSettings(env),
+        /OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/,
+      );
     }
   });
 });
