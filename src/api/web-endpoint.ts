@@ -9,7 +9,7 @@ import { type WebLine, type WebNote, webLogger } from "../telemetry/call-line.ts
 import { type DomainError, invalidArgument } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { CountRequest, Metrics } from "../telemetry/metrics.ts";
-import { type Span, type Tracing, within } from "../telemetry/tracing.ts";
+import { type Span, type SpanStart, type Tracing, within } from "../telemetry/tracing.ts";
 import { httpForm, toDomainError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownHost } from "./interceptors/instance.ts";
@@ -125,7 +125,8 @@ export function webServer(ports: Ports): ServeWeb {
   function serve(endpoint: WebEndpoint, exchange: Exchange, permit?: Permit): Promise<void> {
     if (tracing === undefined) return answer(endpoint, exchange, permit, undefined);
     const span = spanOf(tracing, endpoint, exchange);
-    return within(span, () => answer(endpoint, exchange, permit, span));
+    const run = () => answer(endpoint, exchange, permit, span);
+    return span === undefined ? run() : within(span, run);
   }
 
   async function answer(
@@ -182,15 +183,22 @@ export function webServer(ports: Ports): ServeWeb {
   return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);
 }
 
-function spanOf(tracing: Tracing, { path }: WebEndpoint, exchange: Exchange): Span {
-  const { httpMethod, requestId } = exchange;
-  const attributes = {
-    "http.route": path,
-    "http.request.method": httpMethod,
-    "idsvc.request_id": requestId,
+/** Pages belong to the trace of their log-in, which they tell when it is found. */
+function spanOf(
+  tracing: Tracing,
+  { path, isPage }: WebEndpoint,
+  exchange: Exchange,
+): Span | undefined {
+  const start = (): SpanStart => {
+    const { httpMethod, requestId } = exchange;
+    const attributes = {
+      "http.route": path,
+      "http.request.method": httpMethod,
+      "idsvc.request_id": requestId,
+    };
+    return { name: `${httpMethod} ${path}`, kind: "server", attributes };
   };
-  const start = { name: `${httpMethod} ${path}`, kind: "server", attributes } as const;
-  return requestSpan(tracing, start, exchange);
+  return requestSpan(tracing, start, exchange, isPage === true);
 }
 
 const noteIn = (

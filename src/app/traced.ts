@@ -1,7 +1,7 @@
 import type { EgressClient } from "../egress/client.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Database } from "../storage/database.ts";
-import { currentSpan, traced, tracedAlone, type Tracing } from "../telemetry/tracing.ts";
+import { currentSpan, traced, type Tracing, within } from "../telemetry/tracing.ts";
 
 const mostTypes = 5;
 
@@ -62,7 +62,7 @@ export const traceJobs = (tracing: Tracing, handlers: JobHandlers): JobHandlers 
           "idsvc.instance_id": job.instanceId,
         };
         const start = { name: `job ${kind}`, kind: "consumer", attributes } as const;
-        return tracedAlone(tracing, start, () => handler(job));
+        return within(tracing.begin(start, tracing.draw()), () => handler(job));
       };
       return [kind, handler.lane === undefined ? run : Object.assign(run, { lane: handler.lane })];
     }),

@@ -20,15 +20,13 @@ import {
   serviceNameEnvDetector,
 } from "@opentelemetry/resources";
 import {
-  AlwaysOffSampler,
   AlwaysOnSampler,
   BatchSpanProcessor,
   ParentBasedSampler,
   type ReadableSpan,
-  type Sampler,
   type SpanExporter,
   type SpanProcessor,
-  TraceIdRatioBasedSampler,
+  RandomIdGenerator,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Attributes, Span, SpanCounts, SpanKind, SpanStart, Tracing } from "./tracing.ts";
@@ -64,6 +62,7 @@ export function openTelemetry(
   settings: Sampling & { version: string; timeoutMs: number | undefined },
   onTrouble: (error: unknown) => void,
 ): Tracing {
+  const { ratio } = settings;
   const counts: SpanCounts = { made: 0, delivered: 0, lost: 0 };
   const exporter = watched(
     new OTLPTraceExporter({ timeoutMillis: settings.timeoutMs ?? longestSendMs }),
@@ -84,16 +83,19 @@ export function openTelemetry(
     }).merge(
       detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
     ),
-    sampler: samplerOf(settings),
+    // What was not drawn does not come here.
+    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
     spanLimits: limits,
     spanProcessors: [counting(counts), batches],
   });
   const tracer = provider.getTracer("idsvc", settings.version);
   return {
-    begin(start, remote) {
-      const from =
-        remote === undefined ? ROOT_CONTEXT : propagator.extract(ROOT_CONTEXT, remote, getter);
-      return openSpan(tracer, start, from);
+    draw: () => ratio === 1 || Math.random() < ratio,
+    begin(start, isDrawn, remote) {
+      if (remote === undefined) return openSpan(tracer, start, ROOT_CONTEXT, isDrawn);
+      const from = propagator.extract(ROOT_CONTEXT, remote, getter);
+      const decided = settings.followsParent ? from : keptIn(from, isDrawn);
+      return openSpan(tracer, start, decided, isDrawn);
     },
     counts: () => counts,
     async [Symbol.asyncDispose]() {
@@ -110,29 +112,34 @@ const getter = {
   keys: () => [],
 };
 
-/** A ratio of traces that begin here is drawn by their ids, so that all processes draw the same. */
-function samplerOf({ ratio, followsParent }: Sampling): Sampler {
-  const root =
-    ratio === 1
-      ? new AlwaysOnSampler()
-      : ratio === 0
-        ? new AlwaysOffSampler()
-        : new TraceIdRatioBasedSampler(ratio);
-  return followsParent ? new ParentBasedSampler({ root }) : root;
+/** The same trace, of which the part that is here is kept or not, whatever becomes of the rest. */
+function keptIn(from: Context, isKept: boolean): Context {
+  const remote = trace.getSpanContext(from);
+  if (remote === undefined) return from;
+  const traceFlags = isKept ? TraceFlags.SAMPLED : TraceFlags.NONE;
+  return trace.setSpanContext(from, { ...remote, traceFlags });
 }
 
 /**
  * The span of the SDK is made when something of it is asked for the first time: until then it may turn out which trace it
  * is a part of.
  */
-function openSpan(tracer: Tracer, { name, kind, attributes }: SpanStart, parent: Context): Span {
+function openSpan(
+  tracer: Tracer,
+  { name, kind, attributes }: SpanStart,
+  parent: Context,
+  isDrawn: boolean,
+): Span {
   const startTime = performance.now();
   let noted = attributes ?? {};
   let from = parent;
   let made: ApiSpan | undefined;
 
-  const span = (): ApiSpan =>
-    (made ??= tracer.startSpan(name, { kind: kinds[kind], startTime, attributes: noted }, from));
+  const make = (): ApiSpan =>
+    isDrawn || trace.getSpan(from) !== undefined
+      ? tracer.startSpan(name, { kind: kinds[kind], startTime, attributes: noted }, from)
+      : untoldSpan();
+  const span = (): ApiSpan => (made ??= make());
   const isSampled = () => (span().spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
   const inside = () => trace.setSpan(ROOT_CONTEXT, span());
 
@@ -148,7 +155,7 @@ function openSpan(tracer: Tracer, { name, kind, attributes }: SpanStart, parent:
       propagator.inject(inside(), headers, defaultTextMapSetter);
       return headers;
     },
-    child: (start) => (isSampled() ? openSpan(tracer, start, inside()) : untold(self)),
+    child: (start) => (isSampled() ? openSpan(tracer, start, inside(), true) : untold(self)),
     note(more: Attributes) {
       if (made === undefined) noted = { ...noted, ...more };
       else made.setAttributes(more);
@@ -165,6 +172,14 @@ function openSpan(tracer: Tracer, { name, kind, attributes }: SpanStart, parent:
   };
   return self;
 }
+
+const ids = new RandomIdGenerator();
+
+const untoldSpan = (): ApiSpan =>
+  trace.wrapSpanContext({
+    ...{ traceId: ids.generateTraceId(), spanId: ids.generateSpanId() },
+    traceFlags: TraceFlags.NONE,
+  });
 
 /** Parts of a span that is not told are not told either: one stands for all of them. */
 function untold({ traceId, headers }: Span): Span {

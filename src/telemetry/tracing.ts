@@ -30,12 +30,19 @@ export type Span = {
   end(failure?: string): void;
 };
 
+export type RemoteHeaders = { get(name: string): string | undefined };
+
 export type SpanCounts = { made: number; delivered: number; lost: number };
 
 /** What keeps spans and sends them on. Nothing here waits for their delivery. */
 export type Tracing = AsyncDisposable & {
-  /** A span in no other. `remote` are headers that may say whose part it is, and that are to be believed. */
-  begin(start: SpanStart, remote?: { get(name: string): string | undefined }): Span;
+  /** Whether one of the traces that begin here is kept: drawn anew each time. */
+  draw(): boolean;
+  /**
+   * A span in no other, kept if it `isDrawn`. `remote` are headers that may say whose part it is, and that are to be believed:
+   * then whoever began that has decided.
+   */
+  begin(start: SpanStart, isDrawn: boolean, remote?: RemoteHeaders): Span;
   counts(): SpanCounts;
 };
 
@@ -51,15 +58,6 @@ export function traced<T>(
 ): Promise<T> {
   const span = running.getStore();
   return span === undefined ? work(undefined) : within(span.child(start), work);
-}
-
-/** Runs work as a span of its own, where there is tracing. */
-export function tracedAlone<T>(
-  tracing: Tracing | undefined,
-  start: SpanStart,
-  work: () => Promise<T>,
-): Promise<T> {
-  return tracing === undefined ? work() : within(tracing.begin(start), work);
 }
 
 /** Runs work within a span, which ends with it. */

@@ -87,8 +87,8 @@ describe("what callers say of traces", () => {
       OTEL_TRACES_SAMPLER: "parentbased_always_off",
     });
     const start = { name: "call", kind: "server" } as const;
-    const { traceId: found, isSampled } = requestSpan(tracing, start, { headers, peer, isProxied });
-    return { isTheirs: found === traceId, isSampled };
+    const span = requestSpan(tracing, () => start, { headers, peer, isProxied }, true);
+    return { isTheirs: span?.traceId === traceId, isSampled: span?.isSampled };
   };
 
   it("counts from trusted proxies, this machine and private networks", async () => {
@@ -117,7 +117,7 @@ describe("work within a span", () => {
 
   it("knows it, and ends it with what it failed of", async () => {
     const spans = await using((tracing) =>
-      within(tracing.begin({ name: "outer", kind: "server" }), async (outer) => {
+      within(tracing.begin({ name: "outer", kind: "server" }, true), async (outer) => {
         assert.equal(currentSpan(), outer);
         const failed = traced({ name: "inner", kind: "internal" }, async (inner) => {
           assert.equal(currentSpan(), inner);
@@ -137,10 +137,10 @@ describe("work within a span", () => {
   it("joins a trace only before anything else was asked of its span", async () => {
     const traceparent = `00-${"ab".repeat(16)}-${"cd".repeat(8)}-01`;
     await using(async (tracing) => {
-      const early = tracing.begin({ name: "early", kind: "server" });
+      const early = tracing.begin({ name: "early", kind: "server" }, true);
       early.join({ traceparent });
       assert.equal(early.traceId, "ab".repeat(16));
-      const late = tracing.begin({ name: "late", kind: "server" });
+      const late = tracing.begin({ name: "late", kind: "server" }, true);
       const { traceId } = late;
       late.join({ traceparent });
       assert.equal(late.traceId, traceId);

@@ -3,7 +3,7 @@ import type { NoteRefusal } from "../../authz/ports.ts";
 import { presenceAs, presenceOf, whereOf } from "../../authz/presence.ts";
 import { DomainError } from "../../errors.ts";
 import { callLogger } from "../../telemetry/call-line.ts";
-import { type Span, within } from "../../telemetry/tracing.ts";
+import { type Span, type SpanStart, within } from "../../telemetry/tracing.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import { requestSpan } from "../request-span.ts";
 import type { Ports } from "./index.ts";
@@ -58,10 +58,13 @@ export const telemetry =
     const name = `${service}/${method.name}`;
     const attributes = { "rpc.service": service, "rpc.method": method.name };
     return (call, next) => {
-      const { protocol, requestId } = call;
-      const about = { ...attributes, "idsvc.protocol": protocol, "idsvc.request_id": requestId };
-      const span = requestSpan(tracing, { name, kind: "server", attributes: about }, call);
-      return within(span, () => run(call, next, span));
+      const start = (): SpanStart => {
+        const { protocol, requestId } = call;
+        const about = { ...attributes, "idsvc.protocol": protocol, "idsvc.request_id": requestId };
+        return { name, kind: "server", attributes: about };
+      };
+      const span = requestSpan(tracing, start, call, false);
+      return span === undefined ? run(call, next) : within(span, () => run(call, next, span));
     };
   };
 
