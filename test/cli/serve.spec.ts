@@ -108,10 +108,14 @@ describe("serving for the first time on a terminal", () => {
       const log = join(env.IDSVC_DATA_DIR, "typescript");
       // A terminal of its own, whose text goes to a file.
       const command = `${process.execPath} ${resolve("src/main.js")} serve`;
-      const terminal = spawn("script", ["--quiet", "--return", "--command", command, log], {
-        env: { ...env, PATH: process.env["PATH"] ?? "" },
-        stdio: "ignore",
-      });
+      const terminal = spawn(
+        "script",
+        ["--quiet", "--flush", "--return", "--command", command, log],
+        {
+          env: { ...env, PATH: process.env["PATH"] ?? "" },
+          stdio: "ignore",
+        },
+      );
       const gone = once(terminal, "exit");
       const printed = () => (existsSync(log) ? readFileSync(log, "utf8") : "");
       while (terminal.exitCode === null && !printed().includes("  curl ")) await delay(20);
