@@ -42,6 +42,8 @@ export type FlowStore = {
   take(instanceId: string, address: string): Promise<boolean>;
 };
 
+type RowById = ReturnType<typeof rowByKey<typeof loginFlows>>;
+
 /** What an address holds. */
 type Sealed = { id: string; agentId: string; createdAt: number; data: FlowData };
 
@@ -65,27 +67,7 @@ export function createFlowStore({
     return insert(db, instanceId, flow, new Date(now().getTime() + unenteredLifeMs));
   }
 
-  const stored: FlowStore["load"] = async (instanceId, address) => {
-    const sealed =
-      address.length > longestId
-        ? await unseal(secrets, instanceId, address)
-        : { id: address, isKept: true };
-    if (sealed === undefined) return undefined;
-    const row = await rowById(instanceId, sealed.id);
-    if ("data" in sealed && endOf(sealed.createdAt) <= now()) return undefined;
-    if (row === undefined) return "data" in sealed ? sealed : undefined;
-    const { id, agentId, version, data, createdAt } = row;
-    if (row.expiresAt <= now() || data.isOver === true) return undefined;
-    return { id, agentId, version, data, createdAt, address: id, isPersisted: true };
-  };
-
-  // All requests of a flow are of one trace: that of the one that began it.
-  const load: FlowStore["load"] = async (instanceId, address) => {
-    const flow = await stored(instanceId, address);
-    const traceparent = flow?.data.trace;
-    if (traceparent !== undefined) currentSpan()?.join({ traceparent });
-    return flow;
-  };
+  const load = loaderOf({ secrets, now }, rowById);
 
   return {
     load,
@@ -136,6 +118,33 @@ export function createFlowStore({
       }
       return false;
     },
+  };
+}
+
+/** All requests of a flow are of one trace: that of the one that began it. */
+function loaderOf(
+  { secrets, now }: Pick<Deps, "secrets" | "now">,
+  rowById: RowById,
+): FlowStore["load"] {
+  async function stored(instanceId: string, address: string): Promise<Flow | undefined> {
+    const sealed =
+      address.length > longestId
+        ? await unseal(secrets, instanceId, address)
+        : { id: address, isKept: true };
+    if (sealed === undefined) return undefined;
+    const row = await rowById(instanceId, sealed.id);
+    if ("data" in sealed && endOf(sealed.createdAt) <= now()) return undefined;
+    if (row === undefined) return "data" in sealed ? sealed : undefined;
+    const { id, agentId, version, data, createdAt } = row;
+    if (row.expiresAt <= now() || data.isOver === true) return undefined;
+    return { id, agentId, version, data, createdAt, address: id, isPersisted: true };
+  }
+
+  return async (instanceId, address) => {
+    const flow = await stored(instanceId, address);
+    const traceparent = flow?.data.trace;
+    if (traceparent !== undefined) currentSpan()?.join({ traceparent });
+    return flow;
   };
 }
 

@@ -191,7 +191,7 @@ describe("an unknown option", () => {
 
 describe("the variables that the pages and the commands name", () => {
   const named = [
-    ...globSync(["README.md", "docs/*.md", "docs/deploy/*.md"], { cwd: root }).flatMap((path) => [
+    ...globSync(["README.md", "docs/*.md"], { cwd: root }).flatMap((path) => [
       ...readFileSync(join(root, path), "utf8").matchAll(/\bIDSVC_[A-Z_]*[A-Z]\b/g),
     ]),
     ...globSync("src/**/*.ts", { cwd: root }).flatMap((path) => [

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { Tracing } from "../../src/telemetry/tracing.ts";
 import { metricsHeaders } from "../support/app.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
@@ -37,7 +38,7 @@ after(async () => {
 });
 
 /** A target that is called where the condition says. */
-async function hook(condition: object, { isAsync = false } = {}): Promise<void> {
+async function hook(condition: JsonObject, { isAsync = false } = {}): Promise<void> {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   const kind = isAsync ? "rest_webhook" : "rest_request_response";
   const target = { name: uniqueName("target"), [kind]: { url }, is_async: isAsync };
