@@ -13,7 +13,10 @@ import { dirname, extname, join, relative, resolve } from "node:path";
 
 const root = resolve(import.meta.dirname, "..");
 const start = join(root, "src/main.js");
-const documents = ["README.md", "LICENSE"];
+const documents = [
+  ...["README.md", "LICENSE", "docs/pictures", "docs/deploy"],
+  ...["use", "move-in", "operate", "observe", "runbooks"].map((page) => `docs/${page}.md`),
+];
 
 const launcher = "bin/idsvc.js";
 const nodeMajor = 24;
@@ -88,7 +91,7 @@ function copyFiles(target: string): void {
       extname(path) !== ".ts" && path !== start && path !== consoleIn(root);
     cpSync(join(root, folder), join(target, folder), { recursive: true, filter: isAsset });
   }
-  for (const name of documents) cpSync(join(root, name), join(target, name));
+  for (const name of documents) cpSync(join(root, name), join(target, name), { recursive: true });
 }
 
 // The flags belong to the process, so the launcher replaces itself: no second process to forward signals to.

@@ -25,6 +25,8 @@ export type Incoming = {
   host: string;
   scheme: "http" | "https";
   peer: string;
+  /** A trusted proxy has handed it on. */
+  isProxied: boolean;
   requestId: string;
   /** Reads and decodes the body. It is called once, after the caller is known. */
   decode: () => Awaitable<Message>;
@@ -65,6 +67,7 @@ export const newCall = (rule: MethodRule, incoming: Incoming): Call => ({
   host: incoming.host,
   scheme: incoming.scheme,
   peer: incoming.peer,
+  isProxied: incoming.isProxied,
   requestId: incoming.requestId,
   decode: incoming.decode,
   timeoutMs: incoming.timeoutMs,

@@ -37,6 +37,7 @@ export async function callEndpoint<R>(
     host: exchange.host,
     scheme: exchange.scheme,
     peer: exchange.peer,
+    isProxied: exchange.isProxied,
     requestId: exchange.requestId,
   });
   exchange.onGone(() => leave(call));

@@ -40,6 +40,8 @@ export type Exchange = {
   host: string;
   scheme: "http" | "https";
   peer: string;
+  /** A trusted proxy has handed it on. */
+  isProxied: boolean;
   /** Names the request in the log, and in the header `x-request-id` of every answer. */
   requestId: string;
   /**
@@ -82,7 +84,8 @@ export function http1Exchange(
   );
   const headers = callHeaders(request.headers, request.rawHeaders);
   const host = absolute?.[1] ?? request.headers.host ?? "";
-  const origin = resolve({ host, scheme, peer: request.socket.remoteAddress ?? "" }, headers);
+  const seen = { host, scheme, peer: request.socket.remoteAddress ?? "" };
+  const origin = resolve(seen, headers);
   const { "content-length": length, "transfer-encoding": coding } = request.headers;
   const requestId = newRequestId(statedDepth(headers.get(depthHeader)));
   const hasBody = length !== undefined || coding !== undefined;
@@ -104,6 +107,7 @@ export function http1Exchange(
     host: origin.host,
     scheme: origin.scheme,
     peer: origin.peer,
+    isProxied: origin.isProxied === true,
     requestId,
     httpMethod: request.method ?? "GET",
     path,
@@ -173,6 +177,7 @@ export function http2Exchange(
     host: origin.host,
     scheme: origin.scheme,
     peer: origin.peer,
+    isProxied: origin.isProxied === true,
     requestId,
     httpMethod: String(headers[":method"] ?? "GET"),
     path,

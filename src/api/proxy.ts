@@ -3,7 +3,13 @@ import { isNearby, sourceOf } from "../authz/source.ts";
 import type { CallHeaders } from "./call.ts";
 
 /** Where a request came from and what it was sent to, as far as it can be believed. */
-export type Origin = { host: string; scheme: "http" | "https"; peer: string };
+export type Origin = {
+  host: string;
+  scheme: "http" | "https";
+  peer: string;
+  /** Where a trusted proxy has handed it on. */
+  isProxied?: true;
+};
 
 export type ResolveOrigin = (seen: Origin, headers: CallHeaders) => Origin;
 
@@ -39,6 +45,7 @@ export function resolveOrigin(
       host: host ?? seen.host,
       scheme: proto === "https" || proto === "http" ? proto : seen.scheme,
       peer: client ?? seen.peer,
+      isProxied: true,
     };
   };
 }

@@ -9,9 +9,11 @@ import { type WebLine, type WebNote, webLogger } from "../telemetry/call-line.ts
 import { type DomainError, invalidArgument } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { CountRequest, Metrics } from "../telemetry/metrics.ts";
+import { type Span, type SpanStart, type Tracing, within } from "../telemetry/tracing.ts";
 import { httpForm, toDomainError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownHost } from "./interceptors/instance.ts";
+import { requestSpan } from "./request-span.ts";
 import type { SlowDown } from "./slow-down.ts";
 import { createSourceGate, type Permit } from "./source-gate.ts";
 import { respondRestError } from "./transcode/rest.ts";
@@ -90,11 +92,12 @@ type Ports = {
   slowDown: SlowDown;
   noteRefusal: NoteRefusal;
   metrics: Pick<Metrics, "requestsOf">;
+  tracing: Tracing | undefined;
 };
 
 /** Serves endpoints: finds the instance, and tells of each request in one line of the log. */
 export function webServer(ports: Ports): ServeWeb {
-  const { instances, externalUrl, showAddress, budgets, slowDown, noteRefusal } = ports;
+  const { instances, externalUrl, showAddress, budgets, slowDown, noteRefusal, tracing } = ports;
 
   function enter(exchange: Exchange, anyHost: boolean): Awaitable<WebContext> {
     return whenKnown(instances.byDomain(hostName(exchange.host)), (instance) => {
@@ -119,7 +122,19 @@ export function webServer(ports: Ports): ServeWeb {
     }
   }
 
-  async function serve(endpoint: WebEndpoint, exchange: Exchange, permit?: Permit): Promise<void> {
+  function serve(endpoint: WebEndpoint, exchange: Exchange, permit?: Permit): Promise<void> {
+    if (tracing === undefined) return answer(endpoint, exchange, permit, undefined);
+    const span = spanOf(tracing, endpoint, exchange);
+    const run = () => answer(endpoint, exchange, permit, span);
+    return span === undefined ? run() : within(span, run);
+  }
+
+  async function answer(
+    endpoint: WebEndpoint,
+    exchange: Exchange,
+    permit: Permit | undefined,
+    span: Span | undefined,
+  ): Promise<void> {
     const started = performance.now();
     const { requestId } = exchange;
     let at: WebContext | undefined;
@@ -130,11 +145,11 @@ export function webServer(ports: Ports): ServeWeb {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
       if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
-      const answer = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
-      if (answer.isUnproven) budgets.spend("unauthenticated", sourceOf(exchange.peer));
-      ({ status, note } = answer);
-      if (answer.cause !== undefined) tellFailure(ports, endpoint, exchange, answer.cause);
-      respond(exchange, answer);
+      const answered = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
+      if (answered.isUnproven) budgets.spend("unauthenticated", sourceOf(exchange.peer));
+      ({ status, note } = answered);
+      if (answered.cause !== undefined) tellFailure(ports, endpoint, exchange, answered.cause);
+      respond(exchange, answered);
     } catch (thrown) {
       const error = toDomainError(thrown, requestId);
       ({ reason } = error);
@@ -160,12 +175,41 @@ export function webServer(ports: Ports): ServeWeb {
     const { instanceId } = at ?? {};
     const clientAddress = showAddress(exchange.peer);
     const { log, count } = recorderOf(endpoint);
-    count(status, ms / 1_000);
-    log({ status, ms, instanceId, requestId, clientAddress, note });
+    count(status, ms / 1_000, span);
+    if (span !== undefined) noteIn(span, { status, instanceId, reason: note?.reason });
+    log({ status, ms, instanceId, requestId, traceId: span?.traceId, clientAddress, note });
   }
 
   return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);
 }
+
+/** Pages belong to the trace of their log-in, which they tell when it is found. */
+function spanOf(
+  tracing: Tracing,
+  { path, isPage }: WebEndpoint,
+  exchange: Exchange,
+): Span | undefined {
+  const start = (): SpanStart => {
+    const { httpMethod, requestId } = exchange;
+    const attributes = {
+      "http.route": path,
+      "http.request.method": httpMethod,
+      "idsvc.request_id": requestId,
+    };
+    return { name: `${httpMethod} ${path}`, kind: "server", attributes };
+  };
+  return requestSpan(tracing, start, exchange, isPage === true);
+}
+
+const noteIn = (
+  span: Span,
+  ended: { status: number; instanceId: string | undefined; reason: string | undefined },
+): void =>
+  span.note({
+    "http.response.status_code": ended.status,
+    ...(ended.instanceId === undefined ? {} : { "idsvc.instance_id": ended.instanceId }),
+    ...(ended.reason === undefined ? {} : { "idsvc.reason": ended.reason }),
+  });
 
 type Instance = Awaited<ReturnType<InstanceReader["byDomain"]>>;
 

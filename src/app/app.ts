@@ -60,6 +60,7 @@ import { logoPage } from "./logo.ts";
 import { developmentMailOf, isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints, withinTokenQuota } from "./oidc.ts";
 import { alone, shareBuckets, type Siblings } from "./siblings.ts";
+import { traceEgress } from "./traced.ts";
 import { watchDisk, watchForNewer } from "./store-watch.ts";
 import { trustedNetworks, watchForProxies } from "./unknown-proxies.ts";
 import { version } from "./version.ts";
@@ -252,12 +253,10 @@ function openPages({ config, db, now }: Kernel, services: Services, serveWeb: Se
 }
 
 /** The one way out, and which addresses inside it may reach. */
-function egressOf({ config }: Kernel, resolver = systemResolver()) {
+function egressOf({ config, tracing }: Kernel, resolver = systemResolver()) {
   const allow = egressAllowInForce(config.egressAllow, config.externalUrl);
-  return {
-    allow,
-    outside: createEgressClient({ allow, resolver, userAgent: `idsvc/${version}` }),
-  };
+  const outside = createEgressClient({ allow, resolver, userAgent: `idsvc/${version}` });
+  return { allow, outside: tracing === undefined ? outside : traceEgress(outside) };
 }
 
 /** What is counted in memory and written a little later: refusals, when credentials were last used, and what quotas limit. */
@@ -296,7 +295,7 @@ const startBackground = ({ modules, logger }: Kernel, deps: ServiceDeps): AsyncD
 
 /** What the interceptors of calls ask. */
 function portsOf(
-  { config, db, secrets, logger, now, masterKeys }: Kernel,
+  { config, db, secrets, logger, now, masterKeys, tracing }: Kernel,
   deps: ServiceDeps,
   parts: Pick<
     Ports,
@@ -330,6 +329,7 @@ function portsOf(
     validator,
     logger,
     metrics,
+    tracing,
     noteRefusal,
     budgets,
     slowDown: createSlowDown(),

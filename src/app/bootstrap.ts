@@ -1,6 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { issuerOf } from "../authz/host.ts";
 import { hasInstance } from "../resources/instance/index.ts";
 import {
@@ -13,18 +11,10 @@ import {
 } from "../setup/index.ts";
 import { newDefaultWebKey } from "../resources/webkey/index.ts";
 import { checkMasterKeys } from "../eventstore/master-keys.ts";
+import type { Config } from "./config.ts";
 import { domainsOfHost, externalHost, followExternalUrl, startedBy } from "./external-url.ts";
+import { type Bootstrap, dropDraft, nameDraft, writeDraft } from "./bootstrap-file.ts";
 import type { Kernel } from "./kernel.ts";
-
-/** What the first start made; the only place where its secrets stand in clear (H1). */
-export type Bootstrap = {
-  issuer: string;
-  instance_id: string;
-  organization_id: string;
-  project_id: string;
-  admin: { user_id: string; login_name: string; password: string };
-  machine: { user_id: string; login_name: string; token: string };
-};
 
 const adminName = "admin";
 const machineName = "machine";
@@ -88,6 +78,7 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
     requestId: startedBy,
   };
   const webKey = await newDefaultWebKey();
+  let isKept = false;
   await events
     .transact(by, async (tx) => {
       const wanted = { name, domains, defaultLanguage: "en", organizationName: name, webKey };
@@ -103,25 +94,30 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
         name: "Machine user",
         token: config.bootstrapToken,
       });
-      // Written before the commit and named after it: nobody gets an instance whose password they cannot know, and of
-      // two first starts at once each keeps its hands off the other's file.
-      writeDraft(config.dataDir, made);
+      isKept = keep(config, made);
     })
     .catch((error: unknown) => {
-      rmSync(draftIn(config.dataDir, made), { force: true });
+      if (isKept) dropDraft(config.dataDir, made);
       throw error;
     });
-  renameSync(draftIn(config.dataDir, made), bootstrapFile(config.dataDir));
+  if (isKept) nameDraft(config.dataDir, made);
   return made;
 }
 
-/** Where the first start writes what it has made. */
-export const bootstrapFile = (dataDir: string): string => join(dataDir, "bootstrap.json");
-
-const draftIn = (dataDir: string, { instance_id }: Bootstrap): string =>
-  `${bootstrapFile(dataDir)}.${instance_id}`;
-
-function writeDraft(dataDir: string, made: Bootstrap): void {
-  const text = `${JSON.stringify(made, null, 2)}\n`;
-  writeFileSync(draftIn(dataDir, made), text, { mode: 0o600, flush: true });
+/**
+ * Whether a file holds what was made. It may be missing where both secrets were given by whoever runs the service.
+ *
+ * @throws FAILED_PRECONDITION BOOTSTRAP_FILE_UNWRITABLE
+ */
+function keep(
+  { dataDir, bootstrapAdminPassword, bootstrapToken }: Config,
+  made: Bootstrap,
+): boolean {
+  try {
+    writeDraft(dataDir, made);
+    return true;
+  } catch (error) {
+    if (bootstrapAdminPassword !== undefined && bootstrapToken !== undefined) return false;
+    throw error;
+  }
 }

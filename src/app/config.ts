@@ -159,8 +159,9 @@ const byDefault = (raw: string): Given => ({ raw, source: "default", isPath: fal
 function contents(option: Option<unknown>, { raw, source, isPath }: Given): Raw {
   if (!isPath) return raw;
   if (typeof raw !== "string" || raw === "")
-    throw invalidArgument("CONFIG_VALUE_WRONG", `${source} must be the path of one file`, {
-      metadata: { option: option.env, source },
+    throw configValueWrong(`${source} must be the path of one file`, {
+      option: option.env,
+      source,
     });
   return readText(raw, `the file of ${source}`);
 }
@@ -169,12 +170,15 @@ function wrongValue(option: Option<unknown>, { raw, source }: Given, why?: strin
   const shown =
     typeof raw === "string" && !option.type.secret ? `, not "${raw.slice(0, 100)}"` : "";
   const reason = why === undefined ? shown : ` (${why})`;
-  return invalidArgument(
-    "CONFIG_VALUE_WRONG",
+  return configValueWrong(
     `${option.env}, set by ${source}, must be ${option.type.expected}${reason}`,
-    { metadata: { option: option.env, source, expected: option.type.expected } },
+    { option: option.env, source, expected: option.type.expected },
   );
 }
+
+/** An option, or a variable that counts as one, has a value that it cannot have. */
+export const configValueWrong = (text: string, metadata: Record<string, string>): DomainError =>
+  invalidArgument("CONFIG_VALUE_WRONG", text, { metadata });
 
 /** How many processes serve together: `auto` is as many as this machine runs at once. */
 export const processCount = ({ processes }: Pick<Config, "processes">): number =>

@@ -8,6 +8,7 @@ import { instanceContentsJobs } from "../resources/instance/index.ts";
 import { organizationContentsJobs } from "../resources/org/index.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Kernel } from "./kernel.ts";
+import { traceJobs } from "./traced.ts";
 
 export { holdJobs, jobsHeldSince, releaseJobs } from "../jobs/hold.ts";
 
@@ -34,7 +35,7 @@ export function startJobs(
   handlers: JobHandlers,
   metrics: Metrics,
 ): AsyncDisposable {
-  const { config, db, logger, now } = kernel;
+  const { config, db, logger, now, tracing } = kernel;
   metrics.gauge("idsvc_jobs", "Stored jobs, by kind and state (open, dead).", () =>
     countJobs(db, Object.keys(handlers)),
   );
@@ -45,7 +46,7 @@ export function startJobs(
   );
   return startJobWorker({
     db,
-    handlers,
+    handlers: tracing === undefined ? handlers : traceJobs(tracing, handlers),
     holder: db.processName,
     now,
     pace: { stopWithinMs: config.shutdownTimeoutMs },

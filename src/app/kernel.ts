@@ -18,11 +18,13 @@ import { claims, origins, secrets as secretRows } from "../storage/kernel-tables
 import type { Schema } from "../storage/schema.ts";
 import type { SharedStore } from "../storage/sqlite/serving.ts";
 import { watchWrites, type Writability } from "../storage/writability.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import type { AnyTable } from "../storage/table.ts";
 import { type Config, processCount } from "./config.ts";
 import { openDataDir } from "./data-dir.ts";
 import { masterKeys } from "./master-key.ts";
 import { modules as allModules } from "./modules.ts";
+import { traceCommits } from "./traced.ts";
 
 /** The open store with everything that reads and writes it; what commands and the server share. */
 export type Kernel = AsyncDisposable & {
@@ -41,12 +43,15 @@ export type Kernel = AsyncDisposable & {
   newId: () => string;
   now: () => Date;
   logger: Logger;
+  /** Absent where nothing is traced. */
+  tracing: Tracing | undefined;
   /** Calls the listener with the types of the events of every unit that was committed. */
   onAppended(listener: (types: string[]) => void): void;
 };
 
 export type Surroundings = {
   logger: Logger;
+  tracing?: Tracing | undefined;
   now?: () => Date;
   /** Slices beside the service's own. */
   moreModules?: Module<ServiceDeps>[];
@@ -91,7 +96,7 @@ export const schemaOf = (modules: readonly Module<ServiceDeps>[]): Schema => ({
  * from the log before anybody reads them.
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
-  const { logger, now = () => new Date(), moreModules = [] } = around;
+  const { logger, tracing, now = () => new Date(), moreModules = [] } = around;
   const { onBroken = () => {}, alone = false, serves = false, shared } = around;
   openDataDir(config);
   narrowModes(
@@ -105,12 +110,11 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const { holdings, projections } = holdingsAndProjections(modules, schema);
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
-  const { store: db, writes } = watchWrites(
-    await openStore(config, schema, {
-      ...{ onBroken, alone, serves },
-      ...(shared === undefined ? {} : { shared }),
-    }),
-  );
+  const store = await openStore(config, schema, {
+    ...{ onBroken, alone, serves },
+    ...(shared === undefined ? {} : { shared }),
+  });
+  const { store: db, writes } = watchWrites(tracing === undefined ? store : traceCommits(store));
   try {
     if (around.onBroken !== undefined) await db.inspect();
     // Nobody with a wrong key changes anything, not even the schema (F21).
@@ -158,6 +162,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       newId,
       now,
       logger,
+      tracing,
       onAppended: (listener) => void listeners.push(listener),
       async [Symbol.asyncDispose]() {
         await writes[Symbol.asyncDispose]();

@@ -4,6 +4,7 @@ import type { WebAnswer, WebEndpoint } from "../api/web-endpoint.ts";
 import { equalInConstantTime } from "../crypto/digests.ts";
 import { failedPrecondition } from "../errors.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
+import { takesOpenMetrics } from "../telemetry/open-metrics.ts";
 import type { Config } from "./config.ts";
 
 type Settings = Pick<Config, "host" | "metricsPort" | "metricsToken">;
@@ -18,8 +19,12 @@ export function metricsEndpoint(metrics: Metrics, settings: Settings): WebEndpoi
   return {
     ...document,
     path: "/metrics",
-    handle: (request) =>
-      answerTo(metrics, settings, request.headers.get("authorization") ?? undefined, false),
+    handle: ({ headers }) => {
+      const [authorization, accept] = ["authorization", "accept"].map(
+        (name) => headers.get(name) ?? undefined,
+      );
+      return answerTo(metrics, settings, { authorization, accept }, false);
+    },
   };
 }
 
@@ -39,7 +44,7 @@ export async function listenForMetrics(
   const server = createServer((request, response) => {
     const isAsked = request.method === "GET" && request.url?.split("?", 1)[0] === "/metrics";
     const asked = isAsked
-      ? answerTo(metrics, settings, request.headers.authorization, true)
+      ? answerTo(metrics, settings, request.headers, true)
       : Promise.resolve({ status: 404, headers: {}, body: "" });
     asked.then(
       ({ status, headers, body }) => response.writeHead(status, headers).end(body),
@@ -67,7 +72,7 @@ export async function listenForMetrics(
 async function answerTo(
   metrics: Metrics,
   { metricsToken }: Settings,
-  authorization: string | undefined,
+  { authorization, accept }: { authorization?: string | undefined; accept?: string | undefined },
   isOwnPort: boolean,
 ): Promise<WebAnswer> {
   const [, given] = /^Bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
@@ -78,7 +83,9 @@ async function answerTo(
     const body = "the token is not that of IDSVC_METRICS_TOKEN\n";
     return { status: 401, headers, body, isUnproven: true };
   }
-  const { contentType, body } = await metrics.render(isRight || isOwnPort ? "all" : "process");
+  const what = isRight || isOwnPort ? "all" : "process";
+  const format = takesOpenMetrics(accept) ? "openmetrics" : "prometheus";
+  const { contentType, body } = await metrics.render(what, format);
   return { status: 200, headers: { "content-type": contentType }, body };
 }
 

@@ -120,7 +120,7 @@ export const options = {
   bootstrapAdminPassword: {
     env: "IDSVC_BOOTSTRAP_ADMIN_PASSWORD",
     type: type.secretText(/^.{8,200}$/su, "a password of 8 to 200 characters"),
-    absent: "generated and printed once",
+    absent: "generated into bootstrap.json",
     why: "Password of the first user; read at the first start only.",
   },
   bootstrapToken: {
@@ -129,7 +129,7 @@ export const options = {
       /^(?!idsvc_[a-z]+[0-9])[A-Za-z0-9._~+/-]{1,200}=*$/,
       "1 to 200 characters of a bearer token (letters, digits, - . _ ~ + /), which is none of a newer build (idsvc_pat2_...)",
     ),
-    absent: "generated and printed once",
+    absent: "generated into bootstrap.json",
     why: "Personal access token of the first machine user; read at the first start only.",
   },
   systemCallers: {

@@ -6,7 +6,13 @@ import type { MigratableDatabase } from "../storage/database.ts";
 import { batchBounds } from "../storage/activity.ts";
 import { cursors } from "../storage/kernel-tables.ts";
 import { mergeMetrics } from "../telemetry/merge-metrics.ts";
-import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
+import {
+  createMetrics,
+  type Metrics,
+  type MetricsFormat,
+  type MetricsPart,
+} from "../telemetry/metrics.ts";
+import { toOpenMetrics } from "../telemetry/open-metrics.ts";
 import type { Siblings } from "./siblings.ts";
 
 /** The metrics of the service: calls, events, what was refused, and the store. */
@@ -39,34 +45,40 @@ export function metricsOf(
     { labels: {}, value: parts.followers.count() },
   ]);
   measureStore(metrics, kernel.db);
+  measureTracing(metrics, kernel);
   return ofAllProcesses(metrics, parts.siblings);
 }
 
-const renderTopic = "metrics";
+const parts: readonly MetricsPart[] = ["all", "process"];
+const formats: readonly MetricsFormat[] = ["prometheus", "openmetrics"];
+const topicOf = (what: MetricsPart, format: MetricsFormat): string => `metrics ${what} ${format}`;
 
 /** Whichever process is asked tells of all that serve together. */
 function ofAllProcesses(metrics: Metrics, siblings: Siblings): Metrics {
   const { number } = siblings;
   if (number === undefined) return metrics;
-  siblings.onAsked(
-    renderTopic,
-    async (what) => (await metrics.render(what === "all" ? "all" : "process")).body,
-  );
+  for (const what of parts) {
+    for (const format of formats) {
+      const answer = async () => (await metrics.render(what, format)).body;
+      siblings.onAsked(topicOf(what, format), answer);
+    }
+  }
   return {
     ...metrics,
-    async render(what) {
+    async render(what, format = "prometheus") {
       const [own, others] = await Promise.all([
-        metrics.render(what),
-        siblings.ask(renderTopic, what),
+        metrics.render(what, format),
+        siblings.ask(topicOf(what, format), ""),
       ]);
-      const parts = [
+      const told = [
         { worker: number, text: own.body },
         ...others.map(({ worker, content }) => ({
           worker,
           text: typeof content === "string" ? content : "",
         })),
       ].toSorted((a, b) => a.worker - b.worker);
-      return { ...own, body: mergeMetrics(parts) };
+      const body = mergeMetrics(told);
+      return { ...own, body: format === "openmetrics" ? toOpenMetrics(body) : body };
     },
   };
 }
@@ -108,6 +120,16 @@ function measureStore(metrics: Metrics, db: MigratableDatabase): void {
     "idsvc_subscription_lag_events",
     "Events that a subscription has not read yet, in the instance with the most.",
     () => lagOf(db),
+  );
+}
+
+function measureTracing(metrics: Metrics, { tracing }: Kernel): void {
+  if (tracing === undefined) return;
+  metrics.counter(
+    "idsvc_trace_spans_total",
+    "Spans of traces that are told: made, delivered to the collector, and lost because it could not be reached. What was made and is neither waits, or was dropped because too many waited.",
+    () =>
+      Object.entries(tracing.counts()).map(([outcome, value]) => ({ labels: { outcome }, value })),
   );
 }
 

@@ -11,6 +11,7 @@ type Action = (context: Context) => Promise<number>;
 const actions = {
   serve: async () => (await import("./serve.ts")).serveCommand,
   config: async () => (await import("./config.ts")).configCommand,
+  bootstrap: async () => (await import("./bootstrap.ts")).bootstrapCommand,
   doctor: async () => (await import("./doctor.ts")).doctorCommand,
   ready: async () => (await import("./ready.ts")).readyCommand,
   migrate: async () => (await import("./db.ts")).migrateCommand,
@@ -127,6 +128,12 @@ function addCommands(program: Command, add: AddCommand): void {
     "config",
     "print every option, its value in force and where it comes from",
     actions.config,
+  );
+  add(
+    program,
+    "bootstrap",
+    "print what the first start has made: administrator, password, token",
+    actions.bootstrap,
   );
   add(program, "doctor", "check the store and say what is wrong", actions.doctor);
   add(program, "ready", "ask a running service whether it is ready", actions.ready);

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { startApp } from "../app/app.ts";
-import { type Bootstrap, bootstrap, bootstrapFile } from "../app/bootstrap.ts";
+import { bootstrap } from "../app/bootstrap.ts";
+import { type Bootstrap, bootstrapFile } from "../app/bootstrap-file.ts";
 import type { Config } from "../app/config.ts";
 import { openKernel } from "../app/kernel.ts";
 import { findLegacyApps } from "../app/legacy-apps.ts";
+import { tracingOf } from "../app/tracing.ts";
 import { version } from "../app/version.ts";
 import { allowsLoopbackByDefault } from "../egress/url-guard.ts";
 import { DomainError } from "../errors.ts";
@@ -15,7 +17,7 @@ import { joinWorkers } from "./worker.ts";
 const lastWordMs = 100;
 
 /** Serves in this process until a signal; the first one stops in order, the second at once (H4). */
-export async function serveHere(config: Config): Promise<number> {
+export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise<number> {
   const started = performance.now();
   const { siblings, isFirst, ready, ...store } = joinWorkers();
   const root = createLogger(config.logLevel);
@@ -24,8 +26,10 @@ export async function serveHere(config: Config): Promise<number> {
   process.on("unhandledRejection", (err) => {
     logger.error({ err }, "a failure that nobody waited for: report it as a defect");
   });
+  await using tracing = await tracingOf(env, logger);
   await using kernel = await openKernel(config, {
     logger,
+    tracing,
     serves: true,
     ...store,
     onBroken(err) {
@@ -102,26 +106,40 @@ function again({ externalUrl, dataDir }: Config): string {
   return `\nidsvc serves on ${externalUrl}${made}\n\n`;
 }
 
-function welcome({ issuer, admin, machine, organization_id }: Bootstrap, dataDir: string): string {
+/** Secrets are shown on a terminal alone: whatever else takes what is printed keeps it. */
+function welcome(made: Bootstrap, dataDir: string): string {
+  const { issuer, admin, organization_id } = made;
+  const file = bootstrapFile(dataDir);
+  const secrets = process.stdout.isTTY
+    ? shown(made, file)
+    : existsSync(file)
+      ? `  secrets       password and token: ${file} (readable by its user only)\n`
+      : "  secrets       password and token as they were given\n";
   return `
 idsvc serves on ${issuer}
 
   issuer        ${issuer}
   organization  ${organization_id}
   administrator ${admin.login_name}
-  password      ${admin.password}
+${secrets}
+Keep a way back in: let the administrator set up a second factor and keep its recovery codes, or make
+somebody else an IAM_OWNER too. Without either, \`idsvc recover\` on this machine is the only one.
+${process.stdout.isTTY ? firstCall(made) : ""}
+`;
+}
+
+const shown = ({ admin, machine }: Bootstrap, file: string): string =>
+  `  password      ${admin.password}
   token         ${machine.token}
                 (of the machine user ${machine.login_name}, an IAM_OWNER)
 
-The secrets are shown this once; they are also in ${bootstrapFile(dataDir)} (readable by you only).
-Keep a way back in: let the administrator set up a second factor and keep its recovery codes, or make
-somebody else an IAM_OWNER too. Without either, \`idsvc recover\` on this machine is the only one.
-Try it:
+The secrets are shown this once; they are also in ${file} (readable by you only).
+`;
+
+const firstCall = ({ issuer, machine }: Bootstrap): string => `Try it:
 
   curl -sS ${issuer}/resources/v3alpha/targets \\
     -H 'Authorization: Bearer ${machine.token}' \\
     -H 'Content-Type: application/json' \\
     -d '{"name":"audit","rest_webhook":{"url":"https://example.com/hook"},"timeout":"5s"}'
-
 `;
-}

@@ -14,5 +14,5 @@ export async function serveCommand(context: Context): Promise<number> {
     return superviseWorkers(config, count);
   }
   const { serveHere } = await import("./serve-here.ts");
-  return serveHere(config);
+  return serveHere(config, context.env);
 }

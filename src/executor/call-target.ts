@@ -4,6 +4,7 @@ import { EgressError, type EgressFailure } from "../egress/error.ts";
 import { signatureOf } from "../egress/signature.ts";
 import type { StoredTarget } from "../resources/action/index.ts";
 import { depthHeader } from "../telemetry/request-id.ts";
+import { traced } from "../telemetry/tracing.ts";
 import type { Circuits } from "./circuit.ts";
 import type { createSemaphores } from "./semaphores.ts";
 
@@ -78,7 +79,7 @@ export function createCallTarget(parts: {
       : { ok: false, status, failure: "status" };
   }
 
-  return async (attempt) => {
+  async function call(attempt: Attempt): Promise<Outcome> {
     const { target, signal } = attempt;
     const begun = performance.now();
     const ended = (result: Ending): Outcome => ({
@@ -106,6 +107,18 @@ export function createCallTarget(parts: {
     } finally {
       permit.release();
     }
+  }
+
+  return (attempt) => {
+    const attributes = {
+      "idsvc.target_id": attempt.target.id,
+      "idsvc.delivery_id": attempt.deliveryId,
+    };
+    return traced({ name: "target", kind: "internal", attributes }, async (span) => {
+      const outcome = await call(attempt);
+      span?.note({ "idsvc.outcome": outcome.ok ? "ok" : outcome.failure });
+      return outcome;
+    });
   };
 }
 

@@ -4,6 +4,7 @@ import type { Deps } from "../projection/module.ts";
 import { rowByKey } from "../projection/ids.ts";
 import { Conflict } from "../storage/database.ts";
 import { insertRow, type RowChange, updateRows } from "../storage/row-change.ts";
+import { currentSpan } from "../telemetry/tracing.ts";
 import type { Flow, FlowData, Waiting } from "./flow.ts";
 import { loginFlows } from "./tables.ts";
 
@@ -41,6 +42,8 @@ export type FlowStore = {
   take(instanceId: string, address: string): Promise<boolean>;
 };
 
+type RowById = ReturnType<typeof rowByKey<typeof loginFlows>>;
+
 /** What an address holds. */
 type Sealed = { id: string; agentId: string; createdAt: number; data: FlowData };
 
@@ -64,30 +67,20 @@ export function createFlowStore({
     return insert(db, instanceId, flow, new Date(now().getTime() + unenteredLifeMs));
   }
 
-  const load: FlowStore["load"] = async (instanceId, address) => {
-    const sealed =
-      address.length > longestId
-        ? await unseal(secrets, instanceId, address)
-        : { id: address, isKept: true };
-    if (sealed === undefined) return undefined;
-    const row = await rowById(instanceId, sealed.id);
-    if ("data" in sealed && endOf(sealed.createdAt) <= now()) return undefined;
-    if (row === undefined) return "data" in sealed ? sealed : undefined;
-    const { id, agentId, version, data, createdAt } = row;
-    if (row.expiresAt <= now() || data.isOver === true) return undefined;
-    return { id, agentId, version, data, createdAt, address: id, isPersisted: true };
-  };
+  const load = loaderOf({ secrets, now }, rowById);
 
   return {
     load,
 
     begin(instanceId, agentId, data) {
       const id = randomBytes(24).toString("base64url");
-      return seal(instanceId, { id, agentId, data, createdAt: now() });
+      const begun = inTrace(data, currentSpan()?.headers()["traceparent"]);
+      return seal(instanceId, { id, agentId, data: begun, createdAt: now() });
     },
 
-    async save(instanceId, flow, data, { agentId = flow.agentId, isEntered }) {
+    async save(instanceId, flow, changed, { agentId = flow.agentId, isEntered }) {
       const { id, version, createdAt } = flow;
+      const data = inTrace(changed, flow.data.trace);
       const saved = { ...flow, agentId, data };
       if (!flow.isPersisted) {
         return isEntered
@@ -127,6 +120,36 @@ export function createFlowStore({
     },
   };
 }
+
+/** All requests of a flow are of one trace: that of the one that began it. */
+function loaderOf(
+  { secrets, now }: Pick<Deps, "secrets" | "now">,
+  rowById: RowById,
+): FlowStore["load"] {
+  async function stored(instanceId: string, address: string): Promise<Flow | undefined> {
+    const sealed =
+      address.length > longestId
+        ? await unseal(secrets, instanceId, address)
+        : { id: address, isKept: true };
+    if (sealed === undefined) return undefined;
+    const row = await rowById(instanceId, sealed.id);
+    if ("data" in sealed && endOf(sealed.createdAt) <= now()) return undefined;
+    if (row === undefined) return "data" in sealed ? sealed : undefined;
+    const { id, agentId, version, data, createdAt } = row;
+    if (row.expiresAt <= now() || data.isOver === true) return undefined;
+    return { id, agentId, version, data, createdAt, address: id, isPersisted: true };
+  }
+
+  return async (instanceId, address) => {
+    const flow = await stored(instanceId, address);
+    const traceparent = flow?.data.trace;
+    if (traceparent !== undefined) currentSpan()?.join({ traceparent });
+    return flow;
+  };
+}
+
+const inTrace = (data: FlowData, trace: string | undefined): FlowData =>
+  trace === undefined ? data : { ...data, trace };
 
 /** @throws Conflict */
 const commit = (

@@ -6,6 +6,8 @@ import type { AuthorizationRequest, LogoutRequest, Missing } from "../oidc/core/
  * browser only when the login has ended.
  */
 export type FlowData = {
+  /** The trace of the request that began it, as the header `traceparent` names it. */
+  trace?: string;
   /** The application that waits, if one does. */
   request?: AuthorizationRequest;
   /** What it begins with, where the provider found that out. */

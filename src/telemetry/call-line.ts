@@ -7,6 +7,8 @@ export type CallLine = {
   code: string;
   ms: number;
   requestId: string;
+  /** Of the trace that it is a part of. */
+  traceId?: string | undefined;
   instanceId: string;
   caller: string | undefined;
   /** Of the client, in the form that the configuration wants. */
@@ -20,6 +22,8 @@ export type WebLine = {
   ms: number;
   instanceId: string | undefined;
   requestId: string;
+  /** Of the trace that it is a part of. */
+  traceId?: string | undefined;
   clientAddress: string | undefined;
   note?: WebNote | undefined;
 };
@@ -48,11 +52,13 @@ export function callLogger(
 ): (line: CallLine) => void {
   const { stream, bindings } = insideOf(logger);
   const fixed = `${bindings},"rpcService":${JSON.stringify(service)},"method":${JSON.stringify(method)}`;
-  return ({ protocol, code, ms, requestId, instanceId, caller, clientAddress, reason }) => {
+  return (line) => {
     if (logger.levelVal > info) return;
+    const { protocol, code, ms, requestId, traceId, instanceId, caller, clientAddress, reason } =
+      line;
     stream.write(
       `{"level":"info","time":"${isoNow()}"${fixed},"protocol":"${protocol}","code":"${code}","ms":${ms}` +
-        `,"requestId":${quoted(requestId)},"instanceId":${quoted(instanceId)}` +
+        `,"requestId":${quoted(requestId)}${ofTrace(traceId)},"instanceId":${quoted(instanceId)}` +
         (caller === undefined ? "" : `,"caller":${quoted(caller)}`) +
         (clientAddress === undefined ? "" : `,"clientAddress":${quoted(clientAddress)}`) +
         `${reason === undefined ? "" : `,"reason":${quoted(reason)}`},"msg":"call"}\n`,
@@ -64,17 +70,19 @@ export function callLogger(
 export function webLogger(logger: Logger, path: string): (line: WebLine) => void {
   const { stream, bindings } = insideOf(logger);
   const fixed = `${bindings},"path":${JSON.stringify(path)}`;
-  return ({ status, ms, instanceId, requestId, clientAddress, note }) => {
+  return ({ status, ms, instanceId, requestId, traceId, clientAddress, note }) => {
     if (logger.levelVal > info) return;
     stream.write(
       `{"level":"info","time":"${isoNow()}"${fixed},"status":${status},"ms":${ms}` +
         (instanceId === undefined ? "" : `,"instanceId":${quoted(instanceId)}`) +
-        `,"requestId":${quoted(requestId)}` +
+        `,"requestId":${quoted(requestId)}${ofTrace(traceId)}` +
         (clientAddress === undefined ? "" : `,"clientAddress":${quoted(clientAddress)}`) +
         `${note === undefined ? "" : noted(note)},"msg":"request"}\n`,
     );
   };
 }
+
+const ofTrace = (id: string | undefined): string => (id === undefined ? "" : `,"traceId":"${id}"`);
 
 const noted = (note: WebNote): string =>
   (["clientId", "error", "reason"] as const)

@@ -1,5 +1,6 @@
 import { type DestinationStream, destination, type LevelWithSilent, type Logger, pino } from "pino";
 import { DomainError } from "../errors.ts";
+import { currentSpan } from "./tracing.ts";
 
 export type { Logger } from "pino";
 export type LogLevel = LevelWithSilent;
@@ -43,7 +44,7 @@ const maxDepth = 5;
  * A logger of JSON lines, one object a line, control characters escaped; by default to standard output.
  *
  * Time is ISO 8601 in UTC, the level is its word. Under `err` goes the whole error with its private half: kind, reason,
- * metadata and causes. Fields that carry credentials by name are hidden, and messages of the
+ * metadata and causes. Lines of work that is traced name the trace. Fields that carry credentials by name are hidden, and messages of the
  * contract are told by their type alone, which is the last net and no permission to log them.
  */
 export function createLogger(
@@ -54,6 +55,7 @@ export function createLogger(
     {
       level,
       base: { service: "idsvc" },
+      mixin: traceOfLine,
       timestamp: () => `,"time":"${isoNow()}"`,
       formatters: {
         level: (label) => ({ level: label }),
@@ -66,6 +68,12 @@ export function createLogger(
     },
     stream,
   );
+}
+
+function traceOfLine(): { traceId?: string } {
+  const traceId = currentSpan()?.traceId;
+  // Not one object for all: what a line says is put into it.
+  return traceId === undefined ? {} : { traceId };
 }
 
 let millisecond = 0;

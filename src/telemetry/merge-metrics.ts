@@ -1,13 +1,18 @@
 /** The metrics of one process in the text format of Prometheus. */
 export type Part = { worker: number; text: string };
 
-type Family = { lines: string[]; isGauge: boolean; sums: Map<string, number> };
+type Family = {
+  lines: string[];
+  isGauge: boolean;
+  sums: Map<string, number>;
+  exemplars: Map<string, string>;
+};
 
 const sample = /^([a-zA-Z_:][\w:]*)(\{.*\})? (\S+)$/;
 
 /**
  * The metrics of processes that serve together as those of one service: counters and histograms are added up, and gauges,
- * whose sum would mean nothing, are told of each process with the label `worker`.
+ * whose sum would mean nothing, are told of each process with the label `worker`. Of exemplars of one bucket one is kept.
  */
 export function mergeMetrics(parts: readonly Part[]): string {
   const families = new Map<string, Family>();
@@ -22,17 +27,21 @@ export function mergeMetrics(parts: readonly Part[]): string {
         if (!isKnown) family.lines.push(line);
         continue;
       }
-      const [, metric = "", labels = "", value = ""] = sample.exec(line) ?? [];
+      const [told = "", exemplar] = line.split(" # ", 2);
+      const [, metric = "", labels = "", value = ""] = sample.exec(told) ?? [];
       if (metric === "" || family === undefined) continue;
       const key = family.isGauge
         ? `${metric}{worker="${worker}"${labels === "" ? "" : `,${labels.slice(1, -1)}`}}`
         : `${metric}${labels}`;
       family.sums.set(key, (family.sums.get(key) ?? 0) + Number(value));
+      if (exemplar !== undefined) family.exemplars.set(key, ` # ${exemplar}`);
     }
   }
   return [...families.values()]
-    .map(({ lines, sums }) => {
-      const samples = [...sums].map(([key, value]) => `${key} ${written(value)}`);
+    .map(({ lines, sums, exemplars }) => {
+      const samples = [...sums].map(
+        ([key, value]) => `${key} ${written(value)}${exemplars.get(key) ?? ""}`,
+      );
       return `${[...lines, ...samples].join("\n")}\n`;
     })
     .join("\n");
@@ -41,7 +50,10 @@ export function mergeMetrics(parts: readonly Part[]): string {
 function familyOf(families: Map<string, Family>, name: string): Family {
   let family = families.get(name);
   if (family === undefined) {
-    families.set(name, (family = { lines: [], isGauge: false, sums: new Map() }));
+    families.set(
+      name,
+      (family = { lines: [], isGauge: false, sums: new Map(), exemplars: new Map() }),
+    );
   }
   return family;
 }

@@ -7,17 +7,33 @@ import {
   countIn,
   httpNames,
   rpcNames,
+  type Traced,
   writeCalls,
 } from "./call-series.ts";
+import { openMetricsType, toOpenMetrics } from "./open-metrics.ts";
 
 /** The protocols of the one port, as a label. */
 export type Protocol = "grpc" | "grpc-web" | "connect" | "rest" | "page";
 
-/** Counts and times one call of a method: its outcome (`ok`, or the kind of the refusal), protocol and seconds. */
-export type CountCall = (code: Kind | "ok", protocol: Protocol, seconds: number) => void;
+/**
+ * Counts and times one call of a method: its outcome (`ok`, or the kind of the refusal), protocol, seconds, and where it is traced
+ * its span.
+ */
+export type CountCall = (
+  code: Kind | "ok",
+  protocol: Protocol,
+  seconds: number,
+  span?: Traced,
+) => void;
 
-/** Counts and times one request: its status, and its seconds. */
-export type CountRequest = (status: number, seconds: number) => void;
+/** Counts and times one request: its status, its seconds, and where it is traced its span. */
+export type CountRequest = (status: number, seconds: number, span?: Traced) => void;
+
+/** The text format of Prometheus, or OpenMetrics, which has exemplars too. */
+export type MetricsFormat = "prometheus" | "openmetrics";
+
+/** All values, or those of the process alone, which tell nothing of tenants. */
+export type MetricsPart = "all" | "process";
 
 /** What may stand in a label: the methods of the schema and the names of the events, both known at start. */
 export type LabelSets = {
@@ -38,9 +54,10 @@ export type Metrics = {
   counter(name: string, help: string, read: Read): void;
   /** Times that another part measures. */
   histogram(name: string, help: string, read: () => Timed[]): void;
-  /** The values in the text format of Prometheus: all, or those of the process alone, which tell nothing of tenants. */
-  render(what: "all" | "process"): Promise<{ contentType: string; body: string }>;
+  render(what: MetricsPart, format?: MetricsFormat): Promise<RenderedMetrics>;
 };
+
+export type RenderedMetrics = { contentType: string; body: string };
 
 const protocols: ReadonlySet<string> = new Set(["grpc", "grpc-web", "connect", "rest", "page"]);
 const outcomes: ReadonlySet<string> = new Set(["ok", ...Object.keys(codes)]);
@@ -85,13 +102,13 @@ export function createMetrics(sets: LabelSets): Metrics {
       series.push(made);
       return made;
     };
-    return (code, protocol, seconds) => {
+    return (code, protocol, seconds, span) => {
       const outcome = outcomes.has(code) ? code : "other";
       const known = protocols.has(protocol) ? protocol : "other";
       const name = outcome === "ok" ? known : `${known} ${outcome}`;
       let one = byOutcome.get(name);
       if (one === undefined) byOutcome.set(name, (one = newSeries(outcome, known)));
-      countIn(one, seconds);
+      countIn(one, seconds, span);
     };
   }
 
@@ -106,14 +123,14 @@ export function createMetrics(sets: LabelSets): Metrics {
     },
     requestsOf(endpoint) {
       const byStatus = new Map<number, CallSeries>();
-      return (status, seconds) => {
+      return (status, seconds, span) => {
         let one = byStatus.get(status);
         if (one === undefined) {
           one = callSeries({ endpoint, status: String(status) });
           requests.push(one);
           byStatus.set(status, one);
         }
-        countIn(one, seconds);
+        countIn(one, seconds, span);
       };
     },
     eventsAppended(type, count = 1) {
@@ -125,13 +142,17 @@ export function createMetrics(sets: LabelSets): Metrics {
     histogram(name, help, read) {
       others.push([name, help, "histogram", () => read().flatMap((one) => histogram(name, one))]);
     },
-    async render(what) {
+    async render(what, format = "prometheus") {
       const { ofProcess, ofService } = await (registries ??= load(others, events));
-      const { contentType } = ofProcess;
+      const isOpen = format === "openmetrics";
       const process = await ofProcess.metrics();
-      if (what === "process") return { contentType, body: process };
-      const counted = `${writeCalls(rpcNames, series)}\n${writeCalls(httpNames, requests)}`;
-      return { contentType, body: `${process}\n${await ofService.metrics()}\n${counted}` };
+      const counted = () =>
+        `${writeCalls(rpcNames, series, isOpen)}\n${writeCalls(httpNames, requests, isOpen)}`;
+      const body =
+        what === "process" ? process : `${process}\n${await ofService.metrics()}\n${counted()}`;
+      return isOpen
+        ? { contentType: openMetricsType, body: toOpenMetrics(body) }
+        : { contentType: ofProcess.contentType, body };
     },
   };
 }

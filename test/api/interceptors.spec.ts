@@ -75,6 +75,7 @@ const ports: Ports = {
   stepUp: { require: () => assert.fail("GetTarget changes nobody's ways to log in") },
   features: { isOn: () => note("feature", true) },
   browserTokens: () => undefined,
+  tracing: undefined,
   tokens: [
     async (token) =>
       note(

@@ -24,11 +24,15 @@ describe("X-Forwarded-* and Forwarded", () => {
       host: "id.test",
       scheme: "https",
       peer: "1.2.3.4",
+      isProxied: true,
     });
   });
   it("are read as RFC 7239 writes them, where nothing else is there", () => {
     const said = { forwarded: 'for="[2001:db8::1]:4711";host="id.test:8443";proto=https' };
-    const origin = { host: "id.test:8443", scheme: "https", peer: "2001:db8::1" } as const;
+    const origin = {
+      ...{ host: "id.test:8443", scheme: "https", peer: "2001:db8::1" },
+      isProxied: true,
+    };
     assert.deepEqual(resolveOrigin([network])(seen, headers(said)), origin);
     assert.deepEqual(resolveOrigin([network], "forwarded")(seen, headers(said)), origin);
   });
@@ -37,11 +41,16 @@ describe("X-Forwarded-* and Forwarded", () => {
       forwarded: "for=6.6.6.6;host=evil.test;proto=https",
       "x-forwarded-for": "1.2.3.4",
     };
-    assert.deepEqual(resolveOrigin([network])(seen, headers(said)), { ...seen, peer: "1.2.3.4" });
+    assert.deepEqual(resolveOrigin([network])(seen, headers(said)), {
+      ...seen,
+      peer: "1.2.3.4",
+      isProxied: true,
+    });
     assert.deepEqual(resolveOrigin([network], "forwarded")(seen, headers(said)), {
       host: "evil.test",
       scheme: "https",
       peer: "6.6.6.6",
+      isProxied: true,
     });
   });
   it("J12: are told of where an address in a private network sends them and is not trusted", () => {

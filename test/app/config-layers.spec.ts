@@ -189,9 +189,11 @@ describe("an unknown option", () => {
   });
 });
 
-describe("the variables that the README and the commands name", () => {
+describe("the variables that the pages and the commands name", () => {
   const named = [
-    ...readFileSync(join(root, "README.md"), "utf8").matchAll(/\bIDSVC_[A-Z_]*[A-Z]\b/g),
+    ...globSync(["README.md", "docs/*.md"], { cwd: root }).flatMap((path) => [
+      ...readFileSync(join(root, path), "utf8").matchAll(/\bIDSVC_[A-Z_]*[A-Z]\b/g),
+    ]),
     ...globSync("src/**/*.ts", { cwd: root }).flatMap((path) => [
       ...readFileSync(join(root, path), "utf8").matchAll(/env\["(IDSVC_[A-Z_]+)"\]/g),
     ]),

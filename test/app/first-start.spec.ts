@@ -117,6 +117,34 @@ describe("the password that the configuration gives the first administrator", ()
   });
 });
 
+describe("a data folder that cannot be written when the instance is made (decision 0319)", () => {
+  const elsewhere = async (kernel: Kernel) =>
+    bootstrap({ ...kernel, config: { ...kernel.config, dataDir: "/proc/none" } });
+
+  it("ends the first start, and nothing is made: nobody could know the secrets", async () => {
+    using store = await emptyStore();
+    await using kernel = await store.open(1);
+    await assert.rejects(elsewhere(kernel), (error: unknown) => {
+      assert.ok(error instanceof DomainError, String(error));
+      const { kind, reason } = error;
+      assert.deepEqual([kind, reason], ["failedPrecondition", "BOOTSTRAP_FILE_UNWRITABLE"]);
+      assert.match(error.message, /IDSVC_BOOTSTRAP_ADMIN_PASSWORD and IDSVC_BOOTSTRAP_TOKEN/);
+      return true;
+    });
+    assert.equal((await kernel.db.heads()).size, 0);
+    assert.ok(await bootstrap(kernel));
+  });
+  it("does not matter where both secrets were given", async () => {
+    using store = await emptyStore();
+    await using kernel = await store.open(1, {
+      IDSVC_BOOTSTRAP_ADMIN_PASSWORD: "Password-of-mine-1",
+      IDSVC_BOOTSTRAP_TOKEN: "token-of-mine",
+    });
+    assert.equal((await elsewhere(kernel))?.machine.token, "token-of-mine");
+    assert.equal((await kernel.db.heads()).size, 1);
+  });
+});
+
 describe("a data folder that cannot be made (F04)", () => {
   it("is refused, and named", async () => {
     using store = await emptyStore();

@@ -36,6 +36,7 @@ const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^nodemailer$/, ["notify"]],
   [/^intl-messageformat$/, ["texts"]],
   [/^uqr$/, ["login"]],
+  [/^@opentelemetry\//, ["telemetry/opentelemetry.ts"]],
   [/^negotiator$/, ["texts", "management"]],
 ];
 

@@ -1,6 +1,9 @@
 // `npm run bench:against -- --baseline FOLDER`: this build beside another checkout of the service, in turn, by requests
 // that both understand. Each round starts both anew: the same build is up to a tenth quicker in one process than in the next
 // (where its memory lies, what was compiled when), and an interval over rounds of one process would not show it. See README.md.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { rowsOf, type Row, startBuild } from "./builds.ts";
@@ -19,6 +22,8 @@ const { values: flags } = parseArgs({
     seconds: { type: "string", default: "0.5" },
     /** How long a row is driven before it counts: tokens are half as many in the first four seconds as after them. */
     warm: { type: "string", default: "5" },
+    /** This build traces this part of all requests, to a collector that takes everything; the baseline traces nothing. */
+    traced: { type: "string" },
     /** A regular expression of row names. */
     only: { type: "string", default: "" },
   },
@@ -63,17 +68,36 @@ function costOf({ before, after }: Rates): string {
 }
 
 const builds = { before: resolve(flags.baseline), after: root };
+const collector = createServer((request, response) => {
+  request.resume().on("end", () => response.writeHead(200).end());
+});
+const tracedEnv = flags.traced === undefined ? {} : await tracedBy(flags.traced);
+
+async function tracedBy(part: string): Promise<Record<string, string>> {
+  await once(collector.listen(0, "127.0.0.1"), "listening");
+  collector.unref();
+  const { port } = collector.address() as AddressInfo;
+  return {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+    OTEL_TRACES_SAMPLER_ARG: part,
+  };
+}
+
 /** By row: what each round told. */
 const found = new Map<string, { waits: boolean; rates: Rates; cpu: Rates }>();
 
 async function takeRound(round: number): Promise<void> {
   await using running = new AsyncDisposableStack();
-  const started = async (folder: string) => {
-    const { child, token } = await startBuild(folder);
+  const started = async (folder: string, env: Record<string, string>) => {
+    const { child, token } = await startBuild(folder, env);
     running.use(child);
     return { child, rows: await rowsOf(child, token, flags.only) };
   };
-  const [before, after] = await Promise.all([started(builds.before), started(builds.after)]);
+  const [before, after] = await Promise.all([
+    started(builds.before, {}),
+    started(builds.after, tracedEnv),
+  ]);
   for (const [at, row] of after.rows.entries()) {
     const other = before.rows[at];
     if (other === undefined) throw new Error(`the baseline has no ${row.name}`);

@@ -1,7 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { bootstrap, type Bootstrap } from "../../src/app/bootstrap.ts";
+import { bootstrap } from "../../src/app/bootstrap.ts";
+import type { Bootstrap } from "../../src/app/bootstrap-file.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
 import type { TargetConfig } from "../../src/resources/action/target/target.ts";

@@ -207,7 +207,7 @@ describe("idsvc import verify", () => {
   });
 });
 
-describe("the commands of the README that move users in", () => {
+describe("the commands of docs/move-in.md that move users in", () => {
   let peer: ResourcePeer;
   before(async () => {
     const port = String(await freePort());
@@ -217,8 +217,8 @@ describe("the commands of the README that move users in", () => {
   after(() => peer[Symbol.asyncDispose]());
 
   it("work as printed, one after another", async () => {
-    const readme = readFileSync(resolve(main, "../../README.md"), "utf8");
-    const blocks = [...readme.matchAll(/```bash\n(.*?)```/gs)].map(([, text = ""]) => text);
+    const page = readFileSync(resolve(main, "../../docs/move-in.md"), "utf8");
+    const blocks = [...page.matchAll(/```bash\n(.*?)```/gs)].map(([, text = ""]) => text);
     assert.equal(blocks.length, 2);
     const at = newFolder();
     mkdirSync(join(at, "data"));

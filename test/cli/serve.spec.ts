@@ -1,10 +1,12 @@
 // Run: alone, early
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../faults/server.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { type Env, idsvc, newFolder, serve } from "./command.ts";
@@ -53,12 +55,22 @@ describe("serving for the first time (H1)", async () => {
     assert.ok(made.admin.password.length >= 16);
     assert.match(made.machine.token, /^idsvc_pat_.{32,}$/);
   });
-  it("prints issuer, administrator, password, token and a curl that can be copied", () => {
-    for (const shown of [made.issuer, made.admin.login_name, made.admin.password])
+  it("prints issuer and administrator, and of the secrets only where they are (decision 0319)", () => {
+    for (const shown of [made.issuer, made.admin.login_name, bootstrapFile(env)])
       assert.ok(first.out.includes(shown), shown);
-    const curl = first.out.slice(first.out.indexOf("  curl "));
-    assert.ok(curl.includes(`${made.issuer}/resources/v3alpha/targets`));
-    assert.ok(curl.includes(`Bearer ${made.machine.token}`));
+    for (const secret of [made.admin.password, made.machine.token])
+      assert.ok(!`${first.out}${first.err}`.includes(secret));
+  });
+  it("tells them to whoever may read that file, by a command", async () => {
+    const { code, out } = await idsvc(["bootstrap"], env);
+    assert.equal(code, 0);
+    for (const shown of [made.issuer, made.admin.login_name, made.admin.password])
+      assert.ok(out.includes(shown), shown);
+    assert.match(out, new RegExp(`^token +${made.machine.token}$`, "m"));
+    assert.deepEqual(JSON.parse((await idsvc(["bootstrap", "--json"], env)).out), made);
+    const none = await idsvc(["bootstrap"], { IDSVC_DATA_DIR: newFolder() });
+    assert.equal(none.code, 1);
+    assert.match(none.err, /^idsvc: .*idsvc recover.*\(BOOTSTRAP_FILE_UNREADABLE\)\n$/);
   });
   it("makes a token that may use the API", () => assert.equal(answered, 200));
   it("puts neither password nor token into the log", () => {
@@ -87,6 +99,35 @@ describe("serving for the first time (H1)", async () => {
     }
     assert.equal(readFileSync(bootstrapFile(env), "utf8"), before);
   });
+});
+
+describe("serving for the first time on a terminal", () => {
+  for (const processes of ["1", "2"]) {
+    it(`prints password, token and a curl that can be copied, with ${processes} of processes`, async () => {
+      const env = { ...(await newEnv()), IDSVC_PROCESSES: processes };
+      const log = join(env.IDSVC_DATA_DIR, "typescript");
+      // A terminal of its own, whose text goes to a file.
+      const command = `${process.execPath} ${resolve("src/main.js")} serve`;
+      const terminal = spawn(
+        "script",
+        ["--quiet", "--flush", "--return", "--command", command, log],
+        {
+          env: { ...env, PATH: process.env["PATH"] ?? "" },
+          stdio: "ignore",
+        },
+      );
+      const gone = once(terminal, "exit");
+      const printed = () => (existsSync(log) ? readFileSync(log, "utf8") : "");
+      while (terminal.exitCode === null && !printed().includes("  curl ")) await delay(20);
+      terminal.kill("SIGTERM");
+      await gone;
+      const { issuer, admin, machine } = JSON.parse(readFileSync(bootstrapFile(env), "utf8"));
+      assert.equal(printed().split(admin.password).length, 2);
+      const curl = printed().slice(printed().indexOf("  curl "));
+      assert.ok(curl.includes(`${issuer}/resources/v3alpha/targets`));
+      assert.ok(curl.includes(`Bearer ${machine.token}`));
+    });
+  }
 });
 
 describe("serving for the first time with secrets of one's own", () => {

@@ -15,10 +15,10 @@ const root = resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "idsvc-tenant-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("the commands of the README that make another tenant", () => {
+describe("the commands of docs/use.md that make another tenant", () => {
   it("work as printed: the service starts with a system caller, who makes an instance", async () => {
-    const readme = readFileSync(join(root, "README.md"), "utf8");
-    const blocks = [...readme.matchAll(/```shell\n(.*?)```/gs)].map(([, text = ""]) => text);
+    const page = readFileSync(join(root, "docs/use.md"), "utf8");
+    const blocks = [...page.matchAll(/```shell\n(.*?)```/gs)].map(([, text = ""]) => text);
     const port = await freePort();
     const [start = "", make = "", ...others] = blocks.map((text) =>
       text

@@ -51,6 +51,8 @@ describe("the package", () => {
     const present = [
       "LICENSE",
       "README.md",
+      "docs/use.md",
+      "docs/pictures/log-in.png",
       "bin/idsvc.js",
       "gen/comments.json",
       "src/client/index.js",
@@ -123,8 +125,8 @@ describe("the server of the package", () => {
     await gone;
   });
 
-  it("runs the TypeScript example of the README", () => {
-    compile(readmeExample(), ["node"]);
+  it("runs the TypeScript example of docs/use.md", () => {
+    compile(pageExample(), ["node"]);
     const told = run("node", ["consumer.js"]);
     assert.match(told, /^client \d+$/m);
     assert.match(told, /^\[ \[ 'buyer' \] \]$/m);
@@ -184,12 +186,12 @@ function compile(source: string, types: string[]): void {
   }
 }
 
-/** The first block of TypeScript in the README that uses the client. */
-function readmeExample(): string {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const blocks = [...readme.matchAll(/^```(?:ts|typescript)\n([^]*?)^```/gm)];
+/** The first block of TypeScript of docs/use.md that uses the client. */
+function pageExample(): string {
+  const page = readFileSync(join(root, "docs/use.md"), "utf8");
+  const blocks = [...page.matchAll(/^```(?:ts|typescript)\n([^]*?)^```/gm)];
   const example = blocks.find(([, code]) => code?.includes('"idsvc/client"'))?.[1];
-  assert.ok(example !== undefined, "the README has no TypeScript block that imports idsvc/client");
+  assert.ok(example !== undefined, "docs/use.md has no TypeScript block that imports idsvc/client");
   return example;
 }
 

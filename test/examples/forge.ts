@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { text } from "node:stream/consumers";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 
-// A stand-in for a forge, a provider of OpenID Connect: it asks who you are, and believes it. The README ("Identity
+// A stand-in for a forge, a provider of OpenID Connect: it asks who you are, and believes it. docs/use.md ("Identity
 // providers") says how to define it.
 
 const { PORT = "4000", CLIENT_ID = "idsvc", CLIENT_SECRET = "from the forge" } = process.env;

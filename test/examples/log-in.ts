@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import * as oidc from "openid-client";
 
-// An app that people log in to: http://localhost:3000 sends the browser to idsvc, and shows what came of it. The README
+// An app that people log in to: http://localhost:3000 sends the browser to idsvc, and shows what came of it. docs/use.md
 // ("Log in") says how to register and start it.
 
 const { CLIENT_ID = "", ISSUER = "http://localhost:8080", PORT = "3000" } = process.env;

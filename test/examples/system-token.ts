@@ -2,7 +2,7 @@ import { createPrivateKey } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { SignJWT } from "jose";
 
-// Prints the token of a system caller, good for five minutes: `node system-token.ts <name> <key file> <issuer>`. The README
+// Prints the token of a system caller, good for five minutes: `node system-token.ts <name> <key file> <issuer>`. docs/use.md
 // ("Another tenant") says how the service gets to know the caller.
 
 const [name = "", keyFile = "", issuer = ""] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Bootstrap } from "../../src/app/bootstrap.ts";
+import type { Bootstrap } from "../../src/app/bootstrap-file.ts";
 import type { Issue, OidcSession } from "../../src/oidc/core/ports.ts";
 import { consent, consentEvents } from "../../src/resources/consent/index.ts";
 import { app, appEvents } from "../../src/resources/app/index.ts";

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type App, startApp } from "../../src/app/app.ts";
-import { type Bootstrap, bootstrap } from "../../src/app/bootstrap.ts";
+import { bootstrap } from "../../src/app/bootstrap.ts";
+import type { Bootstrap } from "../../src/app/bootstrap-file.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel, schemaOf } from "../../src/app/kernel.ts";
 import { modules } from "../../src/app/modules.ts";
@@ -20,6 +21,7 @@ import {
 } from "../../src/resources/user/index.ts";
 import type { Schema } from "../../src/storage/schema.ts";
 import { databaseOf, freshDatabase, type TestDatabase } from "./postgres.ts";
+import type { Tracing } from "../../src/telemetry/tracing.ts";
 import { createLogger, logLevels, silentLogger } from "../../src/telemetry/logger.ts";
 
 /** The whole service on a free port, with a store of its own, in this process; on the engine that the run is for. */
@@ -47,6 +49,7 @@ export type TestOptions = {
   moreModules?: Module<ServiceDeps>[];
   /** What names lead to, in the place of the DNS. */
   resolver?: NameResolver;
+  tracing?: Tracing;
   /** Where the lines of the log go, at level debug. */
   log?: (line: string) => void;
 };
@@ -107,9 +110,9 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
     },
   });
   const clock = options.now === undefined ? {} : { now: options.now };
-  const { moreModules = [], shared } = options;
+  const { moreModules = [], shared, tracing } = options;
   const kernel = await openKernel(config, {
-    ...{ logger: loggerOf(options), moreModules, ...clock },
+    ...{ logger: loggerOf(options), moreModules, tracing, ...clock },
     ...(shared === undefined ? {} : { shared, serves: true }),
   });
   const { made, app } = await start(kernel, options).catch(async (error: unknown) => {

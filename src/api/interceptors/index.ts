@@ -17,6 +17,7 @@ import type { ShowAddress } from "../../authz/shown-address.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import type { CallExecutions } from "../../executor/index.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Tracing } from "../../telemetry/tracing.ts";
 import type { Check, Interceptor, InterceptorFactory } from "../call.ts";
 import type { MethodRule } from "../method-rule.ts";
 import type { SlowDown } from "../slow-down.ts";
@@ -57,6 +58,7 @@ export type Ports = {
   validator: Judge;
   logger: Logger;
   metrics: Metrics;
+  tracing: Tracing | undefined;
   noteRefusal: NoteRefusal;
   budgets: Pick<Budgets, "spend">;
   slowDown: SlowDown;

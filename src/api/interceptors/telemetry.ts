@@ -3,25 +3,34 @@ import type { NoteRefusal } from "../../authz/ports.ts";
 import { presenceAs, presenceOf, whereOf } from "../../authz/presence.ts";
 import { DomainError } from "../../errors.ts";
 import { callLogger } from "../../telemetry/call-line.ts";
+import { type Span, type SpanStart, within } from "../../telemetry/tracing.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
+import { requestSpan } from "../request-span.ts";
 import type { Ports } from "./index.ts";
 
-/** One log line and one measurement a call, whatever its outcome. */
+/** One log line, one measurement and, where there is tracing, one span a call, whatever its outcome. */
 export const telemetry =
-  ({ logger, metrics, showAddress, noteRefusal }: Ports): InterceptorFactory =>
+  ({ logger, metrics, tracing, showAddress, noteRefusal }: Ports): InterceptorFactory =>
   ({ method, path }) => {
     const service = method.parent.typeName;
     const count = metrics.callsOf(service, method.name);
     const log = callLogger(logger, service, method.name);
-    const tell = (call: Call, started: number, failure: DomainError | undefined): void => {
+    const tell = (
+      call: Call,
+      started: number,
+      failure: DomainError | undefined,
+      span: Span | undefined,
+    ): void => {
       const ms = performance.now() - started;
       const code = failure?.kind ?? "ok";
-      count(code, call.protocol, ms / 1000);
+      count(code, call.protocol, ms / 1000, span);
+      span?.note({ "idsvc.code": code, "idsvc.instance_id": call.instanceId });
       const line = {
         protocol: call.protocol,
         code,
         ms: Math.round(ms * 1000) / 1000,
         requestId: call.requestId,
+        traceId: span?.traceId,
         instanceId: call.instanceId,
         caller: call.caller?.kind === "user" ? call.caller.userId : call.caller?.name,
         clientAddress: showAddress(call.peer),
@@ -34,16 +43,28 @@ export const telemetry =
         "call failed",
       );
     };
-    return async (call, next) => {
+    const run = async <R>(call: Call, next: () => Promise<R>, span?: Span): Promise<R> => {
       const started = performance.now();
       try {
         const result = await next();
-        tell(call, started, undefined);
+        tell(call, started, undefined, span);
         return result;
       } catch (error) {
-        tell(call, started, error instanceof DomainError ? error : undefined);
+        tell(call, started, error instanceof DomainError ? error : undefined, span);
         throw error;
       }
+    };
+    if (tracing === undefined) return (call, next) => run(call, next);
+    const name = `${service}/${method.name}`;
+    const attributes = { "rpc.service": service, "rpc.method": method.name };
+    return (call, next) => {
+      const start = (): SpanStart => {
+        const { protocol, requestId } = call;
+        const about = { ...attributes, "idsvc.protocol": protocol, "idsvc.request_id": requestId };
+        return { name, kind: "server", attributes: about };
+      };
+      const span = requestSpan(tracing, start, call, false);
+      return span === undefined ? run(call, next) : within(span, () => run(call, next, span));
     };
   };
 

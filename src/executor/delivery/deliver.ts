@@ -4,6 +4,7 @@ import { handle, type JobHandlers, type RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { StoredTarget, TargetOf } from "../../resources/action/index.ts";
 import type { RowChange } from "../../storage/row-change.ts";
+import { currentSpan } from "../../telemetry/tracing.ts";
 import type { CallTarget, Outcome } from "../call-target.ts";
 import type { Circuits } from "../circuit.ts";
 import { eventPayload, type MethodOf, withoutSecretsOf } from "../payload.ts";
@@ -62,7 +63,8 @@ export function deliveryJobs(parts: Parts): JobHandlers {
 
   async function work(job: RunningJob<DeliveryWork>): Promise<"done"> {
     const { instanceId, id, attempt, signal, payload } = job;
-    const { targetId, executionId, cause, depth } = payload;
+    const { targetId, executionId, cause, depth, trace } = payload;
+    if (trace !== undefined) currentSpan()?.join({ traceparent: trace });
     const target = await targetOf(instanceId, targetId);
     const content = await bodyOf(job, target);
     // The target was deleted, or the instance: there is nobody to tell, or nothing.

@@ -2,12 +2,14 @@ import type { EventStore, LoggedEvent } from "../../eventstore/eventstore.ts";
 import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
 import { enqueue, jobKind } from "../../jobs/job.ts";
 import type { RowChange } from "../../storage/row-change.ts";
+import { currentSpan } from "../../telemetry/tracing.ts";
 import type { Cause, Later } from "../run.ts";
 import { addWaiting } from "./table.ts";
 
 /**
  * A delivery that is due: of an event, whose payload is made anew from the log at each attempt, or of a call, whose
- * payload is sealed beside it. `position` 0 is a call. `behind` are the targets of the event that wait for this one.
+ * payload is sealed beside it. `position` 0 is a call. `behind` are the targets of the event that wait for this one. `trace` is
+ * that of the call, as the header `traceparent` names it.
  */
 export type DeliveryWork = {
   executionId: string;
@@ -16,6 +18,7 @@ export type DeliveryWork = {
   position: string;
   depth: number;
   behind: string[];
+  trace?: string;
 };
 
 export const deliveryKind = jobKind<DeliveryWork>("executor.delivery");
@@ -41,12 +44,13 @@ export async function callLater(
   const id = newId();
   const about = { executionId, targetId: target.id, cause };
   const key = `${target.id}/${id}`;
+  const trace = currentSpan()?.headers()["traceparent"];
   return [
     addWaiting({ ...about, instanceId, deliveryId: id, eventSequence: 0n }, now),
     enqueue(
       deliveryKind,
       { instanceId, id, now, key, position: 0n },
-      { ...about, position: "0", depth, behind: [] },
+      { ...about, position: "0", depth, behind: [], ...(trace === undefined ? {} : { trace }) },
     ),
     await secrets.put(payloadRef(instanceId, id), Buffer.from(body), now),
   ];

@@ -15,15 +15,15 @@ import { makeCertificate } from "./support/certificate.ts";
 import { freePort } from "./support/free-port.ts";
 
 const root = resolve(import.meta.dirname, "..");
-const readme = readFileSync(join(root, "README.md"), "utf8");
-const blocks = [...readme.matchAll(/```sh\n(.*?)```/gs)].map(([, text = ""]) => text);
+const usePage = readFileSync(join(root, "docs/use.md"), "utf8");
+const blocks = [...usePage.matchAll(/```sh\n(.*?)```/gs)].map(([, text = ""]) => text);
 
 let service: TestApp;
 /** Where it is, and what the tools of a reader are told to trust. */
 let url: string;
 let trust: Record<string, string> = {};
 
-const folder = mkdtempSync(join(tmpdir(), "idsvc-readme-"));
+const folder = mkdtempSync(join(tmpdir(), "idsvc-pages-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The issuer is where the service is, as for a reader. */
@@ -74,7 +74,7 @@ const answers = (printed: string): any[] =>
     .map((line) => JSON.parse(line));
 
 for (const scheme of ["http", "https"] as const)
-  describe(`the examples of the README, over ${scheme}`, () => {
+  describe(`the examples of docs/use.md, over ${scheme}`, () => {
     before(() => serve(scheme));
     after(() => service[Symbol.asyncDispose]());
 
@@ -136,15 +136,15 @@ for (const scheme of ["http", "https"] as const)
     });
   });
 
-describe("the example apps of the README", () => {
+describe("the example apps of docs/use.md", () => {
   for (const name of ["log-in", "forge"])
     it(`say on the page all that ${name}.ts can be told`, () => {
       const source = readFileSync(join(root, `test/examples/${name}.ts`), "utf8");
       const [, taken = ""] = /const \{ (.*?) \} = process\.env;/.exec(source) ?? [];
       const variables = [...taken.matchAll(/([A-Z_]+) =/g)].map(([, variable]) => variable);
       assert.ok(variables.length > 1);
-      const [, section = ""] = readme.split(`test/examples/${name}.ts\n\n`);
-      const near = readme.slice(readme.indexOf(`test/examples/${name}.ts`) - 200);
+      const [, section = ""] = usePage.split(`test/examples/${name}.ts\n\n`);
+      const near = usePage.slice(usePage.indexOf(`test/examples/${name}.ts`) - 200);
       const text = near.slice(0, near.length - section.length) + section.slice(0, 700);
       for (const variable of variables) assert.match(text, new RegExp(`\\b${variable}\\b`));
     });
@@ -152,11 +152,11 @@ describe("the example apps of the README", () => {
 
 type Running = AsyncDisposable & { page: Page; newPage(): Promise<Page> };
 
-/** Starts the app and the forge as the README says, and a browser. */
+/** Starts the app and the forge as the page says, and a browser. */
 async function startExamples(clientId: string): Promise<Running> {
   const command = (name: string) =>
     new RegExp(` {4}(?:CLIENT_ID=\\$CLIENT_ID )?npx node (\\S+${name}\\.ts)\\n`).exec(
-      readme,
+      usePage,
     )?.[1] ?? "";
   const start = async (name: string, env: Record<string, string>, says: string) => {
     const started = spawn(process.execPath, [command(name)], {
@@ -216,7 +216,7 @@ async function logsInWithTheForge(
   { ada, org, forge }: { ada: string; org: string; forge: string },
   { newPage }: Running,
 ): Promise<void> {
-  const definition = /^policy\(\) \{[\s\S]*?\n(?=in_acme)/m.exec(readme)?.[0] ?? "";
+  const definition = /^policy\(\) \{[\s\S]*?\n(?=in_acme)/m.exec(usePage)?.[0] ?? "";
   const decide = (policy: string) =>
     inShell(`${blocks[0]}\nORG=${org}\nFORGE=${forge}\n${definition}\npolicy ${policy}`);
   const comeAs = async (name: string) => {
