@@ -28,8 +28,8 @@ type Manifest = Record<"name" | "version" | "description" | "license" | "type", 
 };
 
 /**
- * Builds the package that is published: JavaScript and declarations, because Node runs no TypeScript under
- * `node_modules`. Equal sources give equal bytes.
+ * Builds the package that is published: JavaScript, because Node runs no TypeScript under `node_modules`,
+ * and declarations of its client. Equal sources give equal bytes.
  *
  * @param target folder to build in; what was in it is gone
  * @returns the tarball, inside the folder
@@ -47,27 +47,38 @@ export function pack(target: string = join(root, "dist")): string {
   return join(target, `${manifest.name}-${manifest.version}.tgz`);
 }
 
-// Types are checked by `npm run types`. Here a check would only refuse the specifiers `#gen/...ts`, which the compiler
-// does not rewrite: the import map of the package leads them to the JavaScript.
+/**
+ * Writes the JavaScript of all sources, and the declarations of what can be imported: the client, with all that it imports.
+ *
+ * Types are checked by `npm run types`. Here a check would only refuse the specifiers `#gen/...ts`, which the compiler
+ * does not rewrite: the import map of the package leads them to the JavaScript.
+ */
 export function emit(sources: string, target: string): void {
-  const work = mkdtempSync(join(tmpdir(), "idsvc-pack-"));
-  const project = join(work, "tsconfig.json");
-  writeJson(project, {
-    extends: join(root, "tsconfig.json"),
-    compilerOptions: {
-      noEmit: false,
-      noCheck: true,
-      allowJs: true,
-      declaration: true,
-      rewriteRelativeImportExtensions: true,
-      rootDir: sources,
-      outDir: target,
-      typeRoots: [join(root, "node_modules/@types")],
-    },
+  const shared = {
+    noEmit: false,
+    noCheck: true,
+    rewriteRelativeImportExtensions: true,
+    rootDir: sources,
+    outDir: target,
+    typeRoots: [join(root, "node_modules/@types")],
+  };
+  compile({
+    compilerOptions: { ...shared, allowJs: true },
     include: [join(sources, "src"), join(sources, "gen")],
     // Scripts of pages stay as they are, and the console is bundled.
     exclude: [join(sources, "src/**/assets"), consoleIn(sources)],
   });
+  compile({
+    compilerOptions: { ...shared, declaration: true, emitDeclarationOnly: true },
+    files: [join(sources, "src/client/index.ts")],
+    include: [],
+  });
+}
+
+function compile(config: object): void {
+  const work = mkdtempSync(join(tmpdir(), "idsvc-pack-"));
+  const project = join(work, "tsconfig.json");
+  writeJson(project, { extends: join(root, "tsconfig.json"), ...config });
   try {
     execFileSync(join(root, "node_modules/.bin/tsc"), ["--project", project], { stdio: "inherit" });
   } finally {

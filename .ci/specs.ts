@@ -8,7 +8,8 @@ export const root = resolve(import.meta.dirname, "..");
  * - `shared`: in one process with others of its folder, one after the other, as to load the service takes longer than most
  *   specs do; or
  * - `alone`: it stops things, fills things, watches the process, or keeps it for long;
- * - `store`: it is about how things are stored, found and told, so `npm test` runs it on PostgreSQL too;
+ * - `store`: it is about how things are stored, found and told, and sends the database what no other does, or races, so `npm test`
+ *   runs it on PostgreSQL too (decision 0347);
  * - `long`: it kills, waits or copies for long, so only `npm run test:long` runs it;
  * - `early`: it takes longest, so it begins first, and is not left for the end while a core has nothing to do;
  * - `timed`: it judges how long something takes, so no more processes run beside it than there are cores;

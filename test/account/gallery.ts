@@ -6,7 +6,7 @@ import { accountPaths as paths } from "../../src/account/paths.ts";
 import { addPersonNamed, password } from "../support/login.ts";
 import { uniqueName } from "../support/peer.ts";
 import { addAuthenticator } from "../login/authenticators.ts";
-import { prepareAxe, violations } from "../login/axe.ts";
+import { axe, hideDecoration, violations } from "../login/axe.ts";
 import { desktop, type Journey, phone, startJourneys } from "../login/journey.ts";
 import { codesOf } from "../login/people.ts";
 import { faultsOfLayout } from "../login/page-checks.ts";
@@ -37,7 +37,8 @@ async function look(page: Page, language: string, name: string): Promise<void> {
   const note = (found: readonly string[], form: string) =>
     void faults.push(...found.map((fault) => `${language} ${name} ${form}: ${fault}`));
   if (bytes > largest) note([`${bytes} bytes`], "");
-  await prepareAxe(page);
+  await page.evaluate(axe);
+  await hideDecoration(page);
   for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     for (const [device, viewport] of Object.entries({ phone, desktop })) {

@@ -1,4 +1,4 @@
-// Run: alone, store
+// Run: alone, store, early
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-// Run: shared, store
+// Run: shared
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -83,7 +83,7 @@ describe("D84: wrong passwords of a directory (J12, L8)", () => {
     assert.equal(await directoryRefusals(headers), 0);
     await byApi("mona", "wrong", headers);
     for (let waited = 0; (await directoryRefusals(headers)) < 1; waited += 50) {
-      assert.ok(waited < 10_000);
+      assert.ok(waited < 60_000);
       await delay(50);
     }
   });

@@ -1,4 +1,4 @@
-// Run: shared, store
+// Run: shared
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";

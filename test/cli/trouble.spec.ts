@@ -1,4 +1,4 @@
-// Run: alone
+// Run: alone, early
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {

@@ -1,9 +1,8 @@
 // Run: alone, early
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, describe, it } from "node:test";
 import type { Page } from "playwright-core";
+import { axe } from "../login/axe.ts";
 import { type TestBrowser, startBrowser, type Visit } from "../support/browser.ts";
 import { addPersonNamed, password } from "../support/login.ts";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
@@ -12,7 +11,6 @@ import { roundsOf } from "../support/rounds.ts";
 
 let peer: OidcPeer;
 let browser: TestBrowser | undefined;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const pictures = process.env["IDSVC_TEST_PICTURES"];
 
 const phone = { width: 360, height: 740 };
@@ -62,6 +60,7 @@ async function enter(
   const visit = await browser.visit({ viewport: desk, ...more });
   const { page } = visit;
   const refused: string[] = [];
+  await page.addInitScript({ content: axe });
   await page.goto(`${peer.issuer}${path}`);
   await page.fill("input[name=login_name]", loginName);
   await page.click("button[type=submit]");
@@ -84,7 +83,6 @@ async function shoot(page: Page, name: string): Promise<void> {
 
 /** What is wrong with what the page shows: for readers with screen readers, and on this screen. */
 async function faultsOf(page: Page): Promise<unknown> {
-  await page.evaluate(axe).catch(() => page.addScriptTag({ content: axe }));
   return page.evaluate(async () => {
     const run = Reflect.get(globalThis, "axe") as {
       run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;

@@ -116,15 +116,17 @@ describe("a server that is asked to stop while it writes (F23)", () => {
 
   it("ends when the last call is answered, though its client keeps the connection", async () => {
     const place = await newPlace();
+    // One that waited for connections would wait so long.
+    const patient = { ...place, env: { ...env, IDSVC_SHUTDOWN_TIMEOUT: "2m" } };
     const writers = createWriters(writerCount, token);
-    const server = await startServer(place);
+    const server = await startServer(patient);
     const running = writers.run(server.url);
     await writers.answered();
     await delay(200);
     const from = performance.now();
     await Promise.all([server.stop(), running.stop()]);
     const took = Math.round(performance.now() - from);
-    assert.ok(took < 5_000, `the stop took ${took} ms`);
+    assert.ok(took < 60_000, `the stop took ${took} ms`);
   });
 });
 

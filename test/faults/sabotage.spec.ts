@@ -1,4 +1,4 @@
-// Run: alone
+// Run: alone, early
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { killed } from "./f01-kill.ts";

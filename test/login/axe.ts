@@ -2,20 +2,24 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 
-// Only its source is wanted: it runs in the page.
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** Its source, which runs in a page. */
+export const axe = readFileSync(
+  createRequire(import.meta.url).resolve("axe-core/axe.min.js"),
+  "utf8",
+);
 
 type Violation = { id: string; impact: string; nodes: { html: string; failureSummary: string }[] };
 
-/** Runs in a page: axe judges no contrast on what a decoration lies behind, and here one lies behind everything. */
-function hideDecoration(): void {
-  document.styleSheets[0]?.insertRule(".sheet::before { display: none !important }");
+/** Has the pages that a tab opens from now on judged by axe. To hand it to each page takes longer than to judge the page. */
+export async function prepareAxe(page: Page): Promise<void> {
+  await page.addInitScript({ content: axe });
 }
 
-/** Makes a page ready to be judged. */
-export async function prepareAxe(page: Page): Promise<void> {
-  await page.evaluate(axe);
-  await page.evaluate(hideDecoration);
+/** Axe judges no contrast on what a decoration lies behind, and here one lies behind everything. */
+export async function hideDecoration(page: Page): Promise<void> {
+  await page.evaluate(() =>
+    document.styleSheets[0]?.insertRule(".sheet::before { display: none !important }"),
+  );
 }
 
 /** What axe finds on a page, from moderate on. */

@@ -38,15 +38,15 @@ export async function reachedByTab(page: Page): Promise<{ reached: string[]; wan
     const seen = all.filter((element) => element.checkVisibility() && !element.matches(others));
     for (const [at, element] of seen.entries()) element.dataset["place"] = String(at);
     (document.activeElement as HTMLElement | null)?.blur();
+    const reached: string[] = [];
+    Reflect.set(globalThis, "reachedByTab", reached);
+    document.addEventListener("focusin", ({ target }) => {
+      const place = target instanceof HTMLElement ? target.dataset["place"] : undefined;
+      if (place !== undefined && !reached.includes(place)) reached.push(place);
+    });
     return seen.map((element) => element.dataset["place"] ?? "");
   });
-  const reached = new Set<string>();
-  for (const _ of Array.from({ length: wanted.length + 2 })) {
-    await page.keyboard.press("Tab");
-    const place = await page.evaluate(
-      () => (document.activeElement as HTMLElement | null)?.dataset["place"],
-    );
-    if (place !== undefined) reached.add(place);
-  }
-  return { reached: [...reached], wanted };
+  for (const _ of Array.from({ length: wanted.length + 2 })) await page.keyboard.press("Tab");
+  const reached = await page.evaluate(() => Reflect.get(globalThis, "reachedByTab") as string[]);
+  return { reached, wanted };
 }

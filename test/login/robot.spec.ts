@@ -1,4 +1,4 @@
-// Run: alone
+// Run: alone, early
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";

@@ -1,4 +1,4 @@
-// Run: alone, store
+// Run: alone, store, early
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
