@@ -5,6 +5,10 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient, transport } from "./calls.ts";
 import { router } from "./router.tsx";
+// What a page brings of styles is not loaded with it: all of them are in the first file.
+import "./forms/forms.module.css";
+import "./objects/objects.module.css";
+import "./parts/parts.module.css";
 
 const element = document.getElementById("console");
 if (element !== null) {

@@ -1,0 +1,108 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { at, type Listed } from "../declared/declare.ts";
+import { listOf } from "../declared/schema.ts";
+import { usePages } from "../json-calls.ts";
+import { keepOrg } from "../parts/keep-org.ts";
+import { Filter, List } from "../parts/list.tsx";
+import tabs from "../parts/parts.module.css";
+import { useRights } from "../rights.ts";
+import { type ListRoute, lists, type PageSearch } from "../routes.ts";
+import { t } from "../told.ts";
+import { Actions } from "./actions.tsx";
+import style from "./objects.module.css";
+import { useColumns } from "./rows.tsx";
+
+/** The list of all objects of a kind, as its declaration says, with what may be made there. */
+export function ListPage({ route, listed }: { route: ListRoute; listed: Listed }) {
+  const { q = "", org, state = "" }: PageSearch = useSearch({ strict: false });
+  const { method, request, isDescending = false } = listed.search;
+  const pages = usePages(method, request({ q, org, state }), { isDescending });
+  const message = listOf(method.output)?.message;
+  const columns = useColumns(message, pages.rows ?? [], listed.columns, listed.opens);
+  const place = org === undefined ? undefined : { organizationId: org };
+  const page = org === undefined ? {} : { org };
+  const nameOf = (row: JsonObject) => String(at(row, listed.columns[0]?.path ?? "") ?? "");
+  const { actions } = listed;
+  return (
+    <>
+      <h1>{t(route.word)}</h1>
+      <Siblings route={route} />
+      {listed.add !== undefined && (
+        <Actions actions={listed.add} subject={{ object: page, page }} name="" place={place} />
+      )}
+      <div className={style["filters"]}>
+        {listed.hasNoFilter !== true && <Filter key={org ?? ""} q={q} />}
+        {listed.states !== undefined && <States states={listed.states} chosen={state} />}
+      </div>
+      <List
+        label={t(route.word)}
+        pages={pages}
+        keyOf={(row) => JSON.stringify(row)}
+        columns={
+          actions === undefined
+            ? columns
+            : [
+                ...columns,
+                {
+                  title: t("actions"),
+                  show: (row) => (
+                    <Actions
+                      {...{ actions, place, name: nameOf(row) }}
+                      subject={{ object: row, page }}
+                    />
+                  ),
+                },
+              ]
+        }
+      />
+    </>
+  );
+}
+
+/** The other lists of the area that the reader has a use for. */
+function Siblings({ route: { area, path } }: { route: ListRoute }) {
+  const { may } = useRights();
+  const shown = lists.filter((each) => each.area === area && may(each.method));
+  if (shown.length < 2) return null;
+  return (
+    <nav className={tabs["tabs"]} aria-label={t(area)}>
+      {shown.map(({ path: to, word }) => (
+        <Link
+          key={to}
+          to={to}
+          search={keepOrg}
+          aria-current={to === path ? "page" : undefined}
+          activeProps={{}}
+        >
+          {t(word)}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+/** A filter by state, which stands in the address. */
+function States({ states, chosen }: { states: readonly string[]; chosen: string }) {
+  const navigate = useNavigate();
+  const choose = (state: string) => {
+    const search = (before: object) => {
+      const { state: _, ...rest } = before as { state?: string };
+      return state === "" ? rest : { ...rest, state };
+    };
+    void navigate({ to: ".", search, replace: true });
+  };
+  return (
+    <label className={style["filter"]}>
+      <span>{t("state")}</span>
+      <select value={chosen} onChange={({ target }) => choose(target.value)}>
+        <option value="">{t("all")}</option>
+        {states.map((each) => (
+          <option key={each} value={each}>
+            {t(each)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
