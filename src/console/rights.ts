@@ -8,17 +8,12 @@ import {
 import { needs } from "./told.ts";
 
 /** Where something is done; anywhere, where nothing is said. */
-export type Place = { organizationId?: string; projectId?: string };
+export type Place = { isInstance?: true; organizationId?: string; projectId?: string };
 
 export type May = (method: DescMethod | string, place?: Place, permission?: string) => boolean;
 
 const nameOf = (method: DescMethod | string): string =>
   typeof method === "string" ? method : `${method.parent.name}.${method.name}`;
-
-const wide: readonly PermissionScope[] = [
-  PermissionScope.SYSTEM,
-  PermissionScope.EVERY_ORGANIZATION,
-];
 
 /** Who the reader is, and what they may do somewhere. */
 export function useRights(): { me: GetMyPermissionsResponse; may: May } {
@@ -26,13 +21,17 @@ export function useRights(): { me: GetMyPermissionsResponse; may: May } {
   return {
     me,
     may(method, place, permission) {
-      const needed = permission ?? needs[nameOf(method)] ?? "";
+      const [act = "", onInstance = act] = needs[nameOf(method)]?.split(" ") ?? [];
+      const needed = permission ?? (place?.isInstance === true ? onInstance : act);
       if (needed === "") return true;
       return me.result.some(
         ({ scope, id, organizationId, permissions }) =>
           permissions.includes(needed) &&
           (place === undefined ||
-            wide.includes(scope) ||
+            scope === PermissionScope.SYSTEM ||
+            (place.isInstance === true
+              ? scope === PermissionScope.INSTANCE
+              : scope === PermissionScope.EVERY_ORGANIZATION) ||
             (scope === PermissionScope.ORGANIZATION && id === place.organizationId) ||
             (scope === PermissionScope.PROJECT && id === place.projectId) ||
             (scope === PermissionScope.PROJECT_GRANT && organizationId === place.organizationId)),

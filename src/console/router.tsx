@@ -5,12 +5,13 @@ import {
   lazyRouteComponent,
   Navigate,
 } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { Back } from "./shell/back.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { keepOrg } from "./parts/keep-org.ts";
 import { Problem } from "./parts/problem.tsx";
 import { Waiting } from "./parts/waiting.tsx";
-import { lists, objects, type PageSearch } from "./routes.ts";
+import { type ObjectRoute, objects, type PageRoute, pages, type PageSearch } from "./routes.ts";
 
 const names = ["q", "org", "state", "tab"] as const;
 const longestText = 200;
@@ -37,29 +38,43 @@ const home = createRoute({
 // Where a log-in in a window of its own ends.
 const back = createRoute({ getParentRoute: () => root, path: "/back", component: Back });
 
-const listPages = lists.map((route) =>
+const areaPages = pages.map((route) =>
   createRoute({
     getParentRoute: () => shell,
     path: route.path,
-    component: lazyRouteComponent(async () => {
-      const pages = import("./objects/list-page.tsx");
-      const listed = await route.load();
-      const { ListPage } = await pages;
-      return { default: () => <ListPage route={route} listed={listed} /> };
-    }),
+    component: lazyRouteComponent(async () => ({ default: await pageOf(route) })),
   }),
 );
+
+/** The component of a page, with what it is declared by. */
+async function pageOf(route: PageRoute): Promise<() => ReactNode> {
+  if (route.shows === "list") {
+    const parts = import("./objects/list-page.tsx");
+    const listed = await route.load();
+    const { ListPage } = await parts;
+    return () => <ListPage route={route} listed={listed} />;
+  }
+  if (route.shows === "settings") {
+    const parts = import("./objects/settings-page.tsx");
+    const group = await route.load();
+    const { SettingsPage } = await parts;
+    return () => <SettingsPage route={route} group={group} />;
+  }
+  return objectPageOf(route);
+}
+
+async function objectPageOf({ load }: ObjectRoute): Promise<() => ReactNode> {
+  const parts = import("./objects/object-page.tsx");
+  const kind = await load();
+  const { ObjectPage } = await parts;
+  return () => <ObjectPage kind={kind} />;
+}
 
 const objectPages = objects.map((route) =>
   createRoute({
     getParentRoute: () => shell,
     path: route.path,
-    component: lazyRouteComponent(async () => {
-      const pages = import("./objects/object-page.tsx");
-      const kind = await route.load();
-      const { ObjectPage } = await pages;
-      return { default: () => <ObjectPage kind={kind} /> };
-    }),
+    component: lazyRouteComponent(async () => ({ default: await objectPageOf(route) })),
   }),
 );
 
@@ -72,7 +87,7 @@ export const router = createRouter({
     return text === "" ? "" : `?${text}`;
   },
   basepath: "/ui/console",
-  routeTree: root.addChildren([shell.addChildren([home, ...listPages, ...objectPages]), back]),
+  routeTree: root.addChildren([shell.addChildren([home, ...areaPages, ...objectPages]), back]),
   defaultPendingComponent: Waiting,
   defaultErrorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
   scrollRestoration: true,

@@ -5,17 +5,23 @@ import type {
   Kind,
   Listed,
   Rows,
+  SettingsGroup,
   Shown,
   Ways,
 } from "../../src/console/declared/declare.ts";
+import { settingsOf } from "../../src/console/declared/settings.ts";
 import { fieldAt, listOf } from "../../src/console/declared/schema.ts";
-import { lists, objects } from "../../src/console/routes.ts";
+import { objects, pages } from "../../src/console/routes.ts";
 
 /** All that the console declares, with the path of the page that it is on. */
 export const declaredLists: { path: string; area: string; word: string; listed: Listed }[] = [];
 export const declaredKinds: { path: string; kind: Kind }[] = [];
-for (const { path, area, word, load } of lists) {
-  declaredLists.push({ path, area, word, listed: await load() });
+export const declaredSettings: { path: string; word: string; group: SettingsGroup }[] = [];
+for (const page of pages) {
+  const { path, area, word } = page;
+  if (page.shows === "list") declaredLists.push({ path, area, word, listed: await page.load() });
+  if (page.shows === "object") declaredKinds.push({ path, kind: await page.load() });
+  if (page.shows === "settings") declaredSettings.push({ path, word, group: await page.load() });
 }
 for (const { path, load } of objects) declaredKinds.push({ path, kind: await load() });
 
@@ -40,6 +46,9 @@ export const offered: readonly Offered[] = [
       ...offer(path, tab, actions),
     ]),
   ]),
+  ...declaredSettings.flatMap(({ path, group }) =>
+    settingsOf(group).flatMap(({ change, reset }) => offer(path, "", [change, reset])),
+  ),
 ];
 
 const isWays = (each: Field | Ways): each is Ways => "ways" in each;
@@ -47,6 +56,14 @@ const isWays = (each: Field | Ways): each is Ways => "ways" in each;
 /** The fields of an action, whichever way is chosen. */
 export const allFields = ({ fields = [] }: Action): Field[] =>
   fields.flatMap((each) => (isWays(each) ? each.ways.flatMap((way) => way.fields ?? []) : [each]));
+
+/** The methods that values of forms are chosen from. */
+export const allChoices: readonly { path: string; method: DescMethodUnary }[] = offered.flatMap(
+  ({ path, action }) =>
+    allFields(action).flatMap(({ choices }) =>
+      choices === undefined ? [] : [{ path, method: choices.method }],
+    ),
+);
 
 /** What stands on the lists and pages, each with the message that it is read from. */
 export const allShown: readonly { shown: Shown; message: ReturnType<typeof messageOf> }[] = [
@@ -62,6 +79,9 @@ export const allShown: readonly { shown: Shown; message: ReturnType<typeof messa
       ),
     ];
   }),
+  ...declaredSettings.flatMap(({ group }) =>
+    settingsOf(group).map(({ value }) => ({ shown: value, message: group.resolve.output })),
+  ),
   ...offered.flatMap(({ action }) =>
     (action.once ?? []).map((shown) => ({ shown, message: action.method.output })),
   ),
@@ -89,7 +109,8 @@ const valuesOf = (message: ReturnType<typeof messageOf>, path: string): string[]
 
 /** All words that the declarations say. */
 export const declaredWords = (): string[] => [
-  ...declaredLists.flatMap(({ area, word, listed }) => [area, word, ...(listed.states ?? [])]),
+  ...pages.flatMap(({ area, word }) => [area, word]),
+  ...declaredLists.flatMap(({ listed }) => listed.states ?? []),
   ...declaredKinds.flatMap(({ kind }) => [
     kind.back.word,
     ...(kind.links ?? []).map(({ word }) => word),

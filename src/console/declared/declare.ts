@@ -82,6 +82,9 @@ export type Search = {
   isDescending?: true;
 };
 
+/** The path of the page that a row leads to, and where its ID is. */
+export type Opens = { to: string | ((object: JsonObject) => string); id: Path };
+
 /** A list on the page of an object: found by a search, or part of the object. */
 export type Rows = {
   word: string;
@@ -89,8 +92,7 @@ export type Rows = {
   search?: Search;
   path?: Path;
   columns: readonly Shown[];
-  /** The path of the page that a row leads to. */
-  opens?: { to: string; id: Path };
+  opens?: Opens;
   actions?: readonly Action[];
   add?: readonly Action[];
   when?: (object: JsonObject) => boolean;
@@ -103,12 +105,14 @@ export type Listed = {
     request: (typed: { q: string; org: string | undefined; state: string }) => JsonObject;
     isDescending?: true;
   };
+  /** What is made here without an organization is the instance’s own. */
+  isOfInstance?: true;
   /** Values of an enumeration to choose from. */
   states?: readonly string[];
   /** Nothing is filtered by what names begin with. */
   hasNoFilter?: true;
   columns: readonly Shown[];
-  opens?: { to: string; id: Path };
+  opens?: Opens;
   actions?: readonly Action[];
   add?: readonly Action[];
 };
@@ -157,3 +161,13 @@ export const begins = (q: string): JsonObject => ({
 /** A list without the members that are not there. */
 export const present = (members: readonly (JsonObject | false | undefined)[]): JsonObject[] =>
   members.filter((member): member is JsonObject => typeof member === "object");
+
+/** Acts in an organization, or in the instance where none is chosen. */
+export const contextOf = (org: string | undefined): JsonObject =>
+  org === undefined ? {} : { ctx: { org_id: org } };
+
+/** A group of settings: each has a value that counts, and the context that set it. */
+export type SettingsGroup = {
+  set: DescMethodUnary;
+  resolve: DescMethodUnary;
+};

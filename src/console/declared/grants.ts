@@ -54,7 +54,7 @@ export const userGrantActions: readonly Action[] = [
     ],
   },
   {
-    ...{ word: "deactivate", method: grants.deactivateUserGrant, given: id },
+    ...{ word: "deactivate", method: grants.deactivateUserGrant, given: id, isDangerous: true },
     when: (grant) => activity(grant, true),
   },
   {
@@ -81,7 +81,12 @@ export const projectGrantActions: readonly Action[] = [
     fields: [{ path: "project_grant.role_keys", choices: rolesAt("project_grant.project_id") }],
   },
   {
-    ...{ word: "deactivate", method: projectGrants.deactivateProjectGrant, given: id },
+    ...{
+      word: "deactivate",
+      method: projectGrants.deactivateProjectGrant,
+      given: id,
+      isDangerous: true,
+    },
     when: (grant) => activity(grant, true),
   },
   {

@@ -235,7 +235,8 @@ const tokens: Rows = {
   columns: [{ path: "token_id", word: "id", as: "code" }, ...rowDates],
   add: [
     {
-      ...{ word: "addToken", method: user.addPersonalAccessToken, given: page },
+      // People make their own, on the pages of their account.
+      ...{ word: "addToken", method: user.addPersonalAccessToken, given: page, when: isMachine },
       fields: [{ path: "personal_access_token.expiration_date" }],
       once: [{ path: "token" }],
     },

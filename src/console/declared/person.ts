@@ -102,7 +102,10 @@ const actions: readonly Action[] = [
     ...{ word: "unlock", method: user.unlockUser, given: id },
     when: (object) => isIn("LOCKED")(object) || textAt(object, "throttling.passwords_until") !== "",
   },
-  { word: "deactivate", method: user.deactivateUser, given: id, when: isIn("ACTIVE", "INITIAL") },
+  {
+    ...{ word: "deactivate", method: user.deactivateUser, given: id, isDangerous: true },
+    when: isIn("ACTIVE", "INITIAL"),
+  },
   { word: "activate", method: user.activateUser, given: id, when: isIn("INACTIVE") },
   {
     ...{ word: "delete", method: user.deleteUser, given: id },

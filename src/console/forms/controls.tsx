@@ -1,8 +1,9 @@
 import { type DescField, type JsonValue, ScalarType } from "@bufbuild/protobuf";
-import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { DurationSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { base64Encode } from "@bufbuild/protobuf/wire";
 import { type ReactNode, useId, useState } from "react";
 import type { Field } from "../declared/declare.ts";
+import { nameIn } from "../declared/schema.ts";
 import { decoded, wordOf } from "../objects/value.tsx";
 import { secondsOf, t, unitText, units, zone } from "../told.ts";
 import style from "./forms.module.css";
@@ -38,6 +39,9 @@ export function Control(props: ControlProps) {
   const type = desc?.message?.typeName;
   if (type === DurationSchema.typeName) return <Span {...props} />;
   if (type === TimestampSchema.typeName) return <Instant {...props} />;
+  if (type === StructSchema.typeName && nameIn(field.path) === desc?.name) {
+    return <Json {...props} />;
+  }
   if (desc?.fieldKind === "list") return <Lines {...props} />;
   if (desc?.fieldKind === "scalar" && desc.scalar === ScalarType.BYTES && field.as !== "encoded") {
     return <File {...props} />;
@@ -219,6 +223,37 @@ function Lines({ field, value, isRequired, error, set }: ControlProps) {
           aria-describedby={describedBy}
           value={typed}
           onChange={({ target }) => read(target.value)}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+/** Free JSON, which is sent once it is one. */
+function Json({ field, value, isRequired, error, set }: ControlProps) {
+  const [typed, setTyped] = useState(
+    value === undefined || value === null ? "" : JSON.stringify(value, undefined, 2),
+  );
+  const read = (input: HTMLTextAreaElement) => {
+    setTyped(input.value);
+    try {
+      set(input.value === "" ? null : (JSON.parse(input.value) as JsonValue));
+      input.setCustomValidity("");
+    } catch (wrong) {
+      input.setCustomValidity(String(wrong));
+    }
+  };
+  return (
+    <Labelled word={wordOf(field)} error={error}>
+      {({ id, describedBy }) => (
+        <textarea
+          id={id}
+          name={field.path}
+          rows={12}
+          required={isRequired}
+          aria-describedby={describedBy}
+          value={typed}
+          onChange={({ target }) => read(target)}
         />
       )}
     </Labelled>

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import {
   type Action,
   at,
+  contextOf,
   type Field,
   type From,
   type Given,
@@ -9,7 +10,13 @@ import {
 } from "../declared/declare.ts";
 
 /** What an action is done to. */
-export type Subject = { object: JsonObject; page: JsonObject; answer: JsonObject };
+export type Subject = {
+  object: JsonObject;
+  page: JsonObject;
+  answer: JsonObject;
+  /** The organization that is worked in. */
+  org: string | undefined;
+};
 
 /** What was typed, by path of the request, and which of several ways was chosen, by their word. */
 export type Typed = {
@@ -62,6 +69,10 @@ export function requestOf(action: Action, subject: Subject, typed: Typed): JsonO
     if (action.isChange === true) putChange(request, action, field.path, initial, value);
     else if (!isEmpty(value)) put(request, field.path, value ?? null);
   }
+  const hasContext = action.method.input.fields.some(
+    ({ name, message }) => name === "ctx" && message?.name === "RequestContext",
+  );
+  if (hasContext && request["ctx"] === undefined) Object.assign(request, contextOf(subject.org));
   const expected = expectedSequence(action, subject);
   return expected === undefined ? request : { ...request, expected_sequence: expected };
 }

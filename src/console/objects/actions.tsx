@@ -1,11 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { type Action, textAt } from "../declared/declare.ts";
 import type { Subject } from "../forms/request.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { type Place, useRights } from "../rights.ts";
+import type { PageSearch } from "../routes.ts";
 import { t } from "../told.ts";
 import { notify } from "./notice.ts";
 import style from "./objects.module.css";
@@ -32,6 +33,7 @@ export function Actions({
   const { may } = useRights();
   const [open, setOpen] = useState<Action>();
   const navigate = useNavigate();
+  const { org }: PageSearch = useSearch({ strict: false });
   const client = useQueryClient();
   const shown = actions.filter(
     ({ method, when, permission }) =>
@@ -68,7 +70,7 @@ export function Actions({
         <Suspense>
           <ActionDialog
             action={open}
-            subject={{ ...subject, answer: {} }}
+            subject={{ ...subject, answer: {}, org }}
             name={name}
             {...(reload && { reload })}
             done={(answer, action) => void done(answer, action)}

@@ -1,26 +1,25 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate, useSearch } from "@tanstack/react-router";
 import { at, type Listed } from "../declared/declare.ts";
 import { listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
-import { keepOrg } from "../parts/keep-org.ts";
 import { Filter, List } from "../parts/list.tsx";
-import tabs from "../parts/parts.module.css";
-import { useRights } from "../rights.ts";
-import { type ListRoute, lists, type PageSearch } from "../routes.ts";
+import type { PageRoute, PageSearch } from "../routes.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";
 import style from "./objects.module.css";
 import { useColumns } from "./rows.tsx";
+import { Siblings } from "./siblings.tsx";
 
 /** The list of all objects of a kind, as its declaration says, with what may be made there. */
-export function ListPage({ route, listed }: { route: ListRoute; listed: Listed }) {
+export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }) {
   const { q = "", org, state = "" }: PageSearch = useSearch({ strict: false });
   const { method, request, isDescending = false } = listed.search;
   const pages = usePages(method, request({ q, org, state }), { isDescending });
   const message = listOf(method.output)?.message;
   const columns = useColumns(message, pages.rows ?? [], listed.columns, listed.opens);
-  const place = org === undefined ? undefined : { organizationId: org };
+  const ofInstance = listed.isOfInstance === true ? ({ isInstance: true } as const) : undefined;
+  const place = org === undefined ? ofInstance : { organizationId: org };
   const page = org === undefined ? {} : { org };
   const nameOf = (row: JsonObject) => String(at(row, listed.columns[0]?.path ?? "") ?? "");
   const { actions } = listed;
@@ -57,28 +56,6 @@ export function ListPage({ route, listed }: { route: ListRoute; listed: Listed }
         }
       />
     </>
-  );
-}
-
-/** The other lists of the area that the reader has a use for. */
-function Siblings({ route: { area, path } }: { route: ListRoute }) {
-  const { may } = useRights();
-  const shown = lists.filter((each) => each.area === area && may(each.method));
-  if (shown.length < 2) return null;
-  return (
-    <nav className={tabs["tabs"]} aria-label={t(area)}>
-      {shown.map(({ path: to, word }) => (
-        <Link
-          key={to}
-          to={to}
-          search={keepOrg}
-          aria-current={to === path ? "page" : undefined}
-          activeProps={{}}
-        >
-          {t(word)}
-        </Link>
-      ))}
-    </nav>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { at, type Kind, textAt } from "../declared/declare.ts";
+import { at, contextOf, type Kind, textAt } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
 import { AsCode } from "../parts/code.tsx";
@@ -32,8 +32,13 @@ function placeOf({ organization, project }: Kind, object: JsonObject): Place | u
 
 /** The page of an object, as its declaration says: what it is, what may be done with it, and its lists by tab. */
 export function ObjectPage({ kind }: { kind: Kind }) {
-  const { id = "" }: { id?: string } = useParams({ strict: false });
-  const { data, error, refetch } = useAnswer(kind.get, { id });
+  const { me } = useRights();
+  // The page of the instance names none: it is the one that is called.
+  const { id = me.instanceId }: { id?: string } = useParams({ strict: false });
+  const { org }: PageSearch = useSearch({ strict: false });
+  const hasContext = kind.get.input.fields.some(({ name }) => name === "ctx");
+  const request = { id, ...(hasContext ? contextOf(org) : {}) };
+  const { data, error, refetch } = useAnswer(kind.get, request);
   const object = at(data, kind.object);
   // What was read stays while it cannot be read anew: somebody may be filling in a form.
   if (error !== null && data === undefined) {

@@ -82,7 +82,11 @@ export function useColumns(
       opens === undefined ? (
         show(row)
       ) : (
-        <Link to={opens.to} params={{ id: textAt(row, opens.id) }} search={keepOrg}>
+        <Link
+          to={typeof opens.to === "string" ? opens.to : opens.to(row)}
+          params={{ id: textAt(row, opens.id) }}
+          search={keepOrg}
+        >
           {show(row) ?? textAt(row, opens.id)}
         </Link>
       );

@@ -8,7 +8,7 @@ import {
   type SearchAllResponse,
 } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
 import { t } from "../told.ts";
-import type { ListRoute } from "../routes.ts";
+import type { PageRoute } from "../routes.ts";
 import style from "./shell.module.css";
 
 type Hit = { key: string; kind: string; name: string; more: string; go: () => Promise<void> };
@@ -16,11 +16,11 @@ type Hit = { key: string; kind: string; name: string; more: string; go: () => Pr
 /** One box for everything: objects that the text names, and the areas whose name it begins. */
 export function Search({
   onClose,
-  lists: shown,
+  pages: shown,
   org,
 }: {
   onClose: () => void;
-  lists: readonly ListRoute[];
+  pages: readonly PageRoute[];
   org: string | undefined;
 }) {
   return (
@@ -29,7 +29,7 @@ export function Search({
         <Dialog.Backdrop className={style["backdrop"] ?? ""} />
         <Dialog.Popup className={style["search"] ?? ""}>
           <Dialog.Title className={style["hidden"] ?? ""}>{t("search")}</Dialog.Title>
-          <Box lists={shown} org={org} close={onClose} />
+          <Box pages={shown} org={org} close={onClose} />
           <Dialog.Close className={style["close"] ?? ""}>{t("close")}</Dialog.Close>
         </Dialog.Popup>
       </Dialog.Portal>
@@ -45,11 +45,11 @@ const hintOf = (isEnough: boolean, error: unknown, count: number): string => {
 };
 
 function Box({
-  lists: shown,
+  pages: shown,
   org,
   close,
 }: {
-  lists: readonly ListRoute[];
+  pages: readonly PageRoute[];
   org: string | undefined;
   close: () => void;
 }) {

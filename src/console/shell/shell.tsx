@@ -9,7 +9,7 @@ import { useAnswer } from "../json-calls.ts";
 import { useNotice } from "../objects/notice.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { useRights } from "../rights.ts";
-import { areas, lists, type PageSearch } from "../routes.ts";
+import { areas, pages, type PageSearch } from "../routes.ts";
 import { product, t } from "../told.ts";
 import style from "./shell.module.css";
 
@@ -39,8 +39,8 @@ function Frame() {
     addEventListener("keydown", open);
     return () => removeEventListener("keydown", open);
   }, []);
-  const usable = lists.filter(({ method }) => may(method));
-  const current = useList()?.area;
+  const usable = pages.filter(({ method }) => may(method));
+  const current = usePage()?.area;
   const shown = areas.flatMap((area) => usable.find((each) => each.area === area) ?? []);
   return (
     <div className={style["frame"]}>
@@ -76,22 +76,22 @@ function Frame() {
       </main>
       {isSearching && (
         <Suspense>
-          <Search onClose={() => setSearching(false)} lists={usable} org={org} />
+          <Search onClose={() => setSearching(false)} pages={usable} org={org} />
         </Suspense>
       )}
     </div>
   );
 }
 
-/** The list that the page is, or that its object stands in. */
-function useList() {
+/** The page, or the list that its object stands in. */
+function usePage() {
   const path = useMatches().at(-1)?.pathname ?? "";
-  return lists.find((each) => path === each.path || path.startsWith(`${each.path}/`));
+  return pages.find((each) => path === each.path || path.startsWith(`${each.path}/`));
 }
 
 /** The tab of the browser says which page it is. */
 function useTitle() {
-  const word = useList()?.word;
+  const word = usePage()?.word;
   useEffect(() => {
     document.title = [...(word === undefined ? [] : [t(word)]), t("title"), product].join(" · ");
   }, [word]);
