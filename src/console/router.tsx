@@ -54,13 +54,10 @@ async function pageOf(route: PageRoute): Promise<() => ReactNode> {
     const { ListPage } = await parts;
     return () => <ListPage route={route} listed={listed} />;
   }
-  if (route.shows === "settings") {
-    const parts = import("./objects/settings-page.tsx");
-    const group = await route.load();
-    const { SettingsPage } = await parts;
-    return () => <SettingsPage route={route} group={group} />;
-  }
-  return objectPageOf(route);
+  const parts = import("./objects/settings-page.tsx");
+  const group = await route.load();
+  const { SettingsPage } = await parts;
+  return () => <SettingsPage route={route} group={group} />;
 }
 
 async function objectPageOf({ load }: ObjectRoute): Promise<() => ReactNode> {

@@ -14,11 +14,20 @@ export const areas = [
 ] as const;
 export type Area = (typeof areas)[number];
 
-/** A page that the console leads to, with the method that it begins with: who has no use for it is not led there. */
-export type PageRoute = { path: string; area: Area; word: string; method: string } & (
+/**
+ * A page that the console leads to. It shows what is anywhere that the reader may read, or what one context has, the instance
+ * or an organization, or what only the instance has. Who has no use for the method, or not the permission, that it needs is
+ * not led there.
+ */
+export type PageRoute = {
+  path: string;
+  area: Area;
+  word: string;
+  scope: "anywhere" | "one" | "instance";
+  needs: string;
+} & (
   | { shows: "list"; load: () => Promise<Listed> }
   | { shows: "settings"; load: () => Promise<SettingsGroup> }
-  | { shows: "object"; load: () => Promise<Kind> }
 );
 export type ObjectRoute = { path: string; load: () => Promise<Kind> };
 
@@ -32,168 +41,191 @@ const messages = () => import("./declared/messages.ts");
 const instance = () => import("./declared/instance.ts");
 const settings = () => import("./declared/settings.ts");
 
-const list = (
-  area: Area,
-  path: string,
-  method: string,
-  word: string,
-  load: () => Promise<Listed>,
-) => ({ shows: "list", area, path, method, word, load }) as const;
-const group = (
-  area: Area,
-  path: string,
-  method: string,
-  word: string,
-  load: () => Promise<SettingsGroup>,
-) => ({ shows: "settings", area, path, method, word, load }) as const;
-
 /** The pages, each loaded by who opens it; the first of an area is where the rail leads. */
 export const pages: readonly PageRoute[] = [
-  list(
-    "people",
-    "/people",
-    "UserService.SearchUsers",
-    "people",
-    async () => (await people()).people,
-  ),
-  list(
-    "organizations",
-    "/organizations",
-    "OrganizationService.SearchOrganizations",
-    "organizations",
-    async () => (await organization()).organizations,
-  ),
-  list(
-    "applications",
-    "/applications",
-    "AppService.SearchApps",
-    "applications",
-    async () => (await application()).applications,
-  ),
-  list(
-    "applications",
-    "/projects",
-    "ProjectService.SearchProjects",
-    "projects",
-    async () => (await project()).projects,
-  ),
-  list(
-    "signIn",
-    "/providers",
-    "IdentityProviderService.SearchIDPs",
-    "providers",
-    async () => (await provider()).providers,
-  ),
-  group(
-    "signIn",
-    "/settings/login",
-    "LoginSettingsService.ResolveLoginSettings",
-    "loginSettings",
-    async () => (await settings()).login,
-  ),
-  group(
-    "signIn",
-    "/settings/password",
-    "PasswordSettingsService.ResolvePasswordSettings",
-    "passwordSettings",
-    async () => (await settings()).password,
-  ),
-  group(
-    "signIn",
-    "/settings/branding",
-    "BrandingSettingsService.ResolveBrandingSettings",
-    "branding",
-    async () => (await settings()).branding,
-  ),
-  list(
-    "signIn",
-    "/schemas",
-    "UserSchemaService.SearchUserSchemas",
-    "userSchemas",
-    async () => (await instance()).userSchemas,
-  ),
-  list(
-    "automation",
-    "/targets",
-    "ActionService.SearchTargets",
-    "targets",
-    async () => (await automation()).targets,
-  ),
-  list(
-    "automation",
-    "/executions",
-    "ActionService.SearchExecutions",
-    "executions",
-    async () => (await automation()).executions,
-  ),
-  list(
-    "automation",
-    "/deliveries",
-    "DeliveryService.SearchDeliveries",
-    "deliveries",
-    async () => (await automation()).deliveries,
-  ),
-  list(
-    "automation",
-    "/events",
-    "EventService.SearchEvents",
-    "events",
-    async () => (await automation()).events,
-  ),
-  list(
-    "automation",
-    "/refusals",
-    "EventService.SearchRefusals",
-    "refusals",
-    async () => (await automation()).refusals,
-  ),
   {
-    ...{ shows: "object", area: "settings", path: "/instance", word: "instance" },
-    method: "InstanceService.GetInstance",
-    load: async () => (await instance()).instancePage,
+    ...{ area: "people", path: "/people", word: "people", scope: "anywhere", shows: "list" },
+    needs: "UserService.SearchUsers",
+    load: async () => (await people()).people,
   },
-  list(
-    "settings",
-    "/keys",
-    "WebKeyService.ListWebKeys",
-    "webKeys",
-    async () => (await instance()).webKeys,
-  ),
-  list(
-    "settings",
-    "/mail",
-    "SMTPProviderService.SearchSMTPProviders",
-    "mailProviders",
-    async () => (await messages()).mailProviders,
-  ),
-  list(
-    "settings",
-    "/sms",
-    "SMSProviderService.SearchSMSProviders",
-    "smsProviders",
-    async () => (await messages()).smsProviders,
-  ),
-  group(
-    "settings",
-    "/settings/oidc",
-    "OIDCSettingsService.ResolveOIDCSettings",
-    "oidcSettings",
-    async () => (await settings()).oidc,
-  ),
-  group(
-    "settings",
-    "/settings/security",
-    "SecuritySettingsService.ResolveSecuritySettings",
-    "securitySettings",
-    async () => (await settings()).security,
-  ),
-  group(
-    "settings",
-    "/settings/features",
-    "FeatureService.ResolveFeatures",
-    "features",
-    async () => (await settings()).features,
-  ),
+  {
+    ...{
+      area: "organizations",
+      path: "/organizations",
+      word: "organizations",
+      scope: "anywhere",
+      shows: "list",
+    },
+    needs: "OrganizationService.SearchOrganizations",
+    load: async () => (await organization()).organizations,
+  },
+  {
+    ...{
+      area: "applications",
+      path: "/applications",
+      word: "applications",
+      scope: "anywhere",
+      shows: "list",
+    },
+    needs: "AppService.SearchApps",
+    load: async () => (await application()).applications,
+  },
+  {
+    ...{
+      area: "applications",
+      path: "/projects",
+      word: "projects",
+      scope: "anywhere",
+      shows: "list",
+    },
+    needs: "ProjectService.SearchProjects",
+    load: async () => (await project()).projects,
+  },
+  {
+    ...{ area: "signIn", path: "/providers", word: "providers", scope: "one", shows: "list" },
+    needs: "IdentityProviderService.SearchIDPs",
+    load: async () => (await provider()).providers,
+  },
+  {
+    ...{
+      area: "signIn",
+      path: "/settings/login",
+      word: "loginSettings",
+      scope: "one",
+      shows: "settings",
+    },
+    needs: "LoginSettingsService.ResolveLoginSettings",
+    load: async () => (await settings()).login,
+  },
+  {
+    ...{
+      area: "signIn",
+      path: "/settings/password",
+      word: "passwordSettings",
+      scope: "one",
+      shows: "settings",
+    },
+    needs: "PasswordSettingsService.ResolvePasswordSettings",
+    load: async () => (await settings()).password,
+  },
+  {
+    ...{
+      area: "signIn",
+      path: "/settings/branding",
+      word: "branding",
+      scope: "one",
+      shows: "settings",
+    },
+    needs: "BrandingSettingsService.ResolveBrandingSettings",
+    load: async () => (await settings()).branding,
+  },
+  {
+    ...{ area: "signIn", path: "/schemas", word: "userSchemas", scope: "instance", shows: "list" },
+    needs: "UserSchemaService.SearchUserSchemas",
+    load: async () => (await instance()).userSchemas,
+  },
+  {
+    ...{ area: "automation", path: "/targets", word: "targets", scope: "instance", shows: "list" },
+    needs: "ActionService.SearchTargets",
+    load: async () => (await automation()).targets,
+  },
+  {
+    ...{
+      area: "automation",
+      path: "/executions",
+      word: "executions",
+      scope: "instance",
+      shows: "list",
+    },
+    needs: "ActionService.SearchExecutions",
+    load: async () => (await automation()).executions,
+  },
+  {
+    ...{
+      area: "automation",
+      path: "/deliveries",
+      word: "deliveries",
+      scope: "instance",
+      shows: "list",
+    },
+    needs: "DeliveryService.SearchDeliveries",
+    load: async () => (await automation()).deliveries,
+  },
+  {
+    ...{ area: "automation", path: "/events", word: "events", scope: "one", shows: "list" },
+    needs: "EventService.SearchEvents",
+    load: async () => (await automation()).events,
+  },
+  {
+    ...{
+      area: "automation",
+      path: "/refusals",
+      word: "refusals",
+      scope: "instance",
+      shows: "list",
+    },
+    needs: "EventService.SearchRefusals",
+    load: async () => (await automation()).refusals,
+  },
+  {
+    ...{
+      area: "settings",
+      path: "/administrators",
+      word: "administrators",
+      scope: "instance",
+      shows: "list",
+    },
+    needs: "iam.member.read",
+    load: async () => (await instance()).administrators,
+  },
+  {
+    ...{ area: "settings", path: "/keys", word: "webKeys", scope: "instance", shows: "list" },
+    needs: "WebKeyService.ListWebKeys",
+    load: async () => (await instance()).webKeys,
+  },
+  {
+    ...{ area: "settings", path: "/mail", word: "mailProviders", scope: "one", shows: "list" },
+    needs: "SMTPProviderService.SearchSMTPProviders",
+    load: async () => (await messages()).mailProviders,
+  },
+  {
+    ...{ area: "settings", path: "/sms", word: "smsProviders", scope: "instance", shows: "list" },
+    needs: "SMSProviderService.SearchSMSProviders",
+    load: async () => (await messages()).smsProviders,
+  },
+  {
+    ...{
+      area: "settings",
+      path: "/settings/oidc",
+      word: "oidcSettings",
+      scope: "one",
+      shows: "settings",
+    },
+    needs: "OIDCSettingsService.ResolveOIDCSettings",
+    load: async () => (await settings()).oidc,
+  },
+  {
+    ...{
+      area: "settings",
+      path: "/settings/security",
+      word: "securitySettings",
+      scope: "instance",
+      shows: "settings",
+    },
+    needs: "SecuritySettingsService.ResolveSecuritySettings",
+    load: async () => (await settings()).security,
+  },
+  {
+    ...{
+      area: "settings",
+      path: "/settings/features",
+      word: "features",
+      scope: "instance",
+      shows: "settings",
+    },
+    needs: "FeatureService.ResolveFeatures",
+    load: async () => (await settings()).features,
+  },
 ];
 
 /** The pages of objects. */

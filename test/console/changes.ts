@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
+import { password } from "../support/login.ts";
 import { bodyOf } from "../support/peer.ts";
-import { type Entered, enter, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
+import { clock, type Entered, enter, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
 
 const dialogOf = (page: Page) => page.getByRole("dialog");
 const press = (page: Page, name: string) =>
@@ -10,7 +11,7 @@ const press = (page: Page, name: string) =>
 const save = (page: Page) => dialogOf(page).getByRole("button", { name: "Save" }).click();
 const gone = (page: Page) => dialogOf(page).waitFor({ state: "detached" });
 
-async function made(path: string, body: object): Promise<string> {
+async function made(path: string, body: Record<string, string>): Promise<string> {
   return String(bodyOf(await peer.post(path, body), 201).details.id);
 }
 const organization = (name: string) => made("/organizations", { name });
@@ -157,13 +158,25 @@ export function describeChanges(): void {
     it("of one’s own credentials asks to prove who one is, in a window beside it", async () => {
       await using visit = await enter("/ui/console/people");
       const { page, id } = visit;
-      await page.clock.install();
       await page.goto(`${peer.issuer}/ui/console/people/${id}?tab=credentials`);
-      await press(page, "Make recovery codes");
-      await dialogOf(page).getByRole("button", { name: "Make recovery codes" }).click();
-      await dialogOf(page).getByText("This is shown once", { exact: false }).waitFor();
+      await press(page, "Set the password");
+      const field = dialogOf(page).getByLabel("Password", { exact: true });
+      await field.fill("another-Correct-horse-9");
+      await dialogOf(page).getByLabel("To be changed at the next log-in").uncheck();
+      clock.ahead += 6 * 60_000;
+      await save(page);
+      await dialogOf(page).getByText("Prove once more who you are").waitFor();
+      assert.equal(await field.inputValue(), "another-Correct-horse-9");
+      await shoot(page, "dialog-step-up");
       assert.deepEqual(await faultsOf(page), []);
-      await press(page, "Close");
+      const [beside] = await Promise.all([
+        page.waitForEvent("popup"),
+        press(page, "Log in in a window of its own"),
+      ]);
+      await beside.fill("input[name=password]", password);
+      await beside.click("button[type=submit]");
+      await gone(page);
+      await page.getByRole("status").getByText("Done: Set the password").waitFor();
     });
   });
 }

@@ -20,7 +20,6 @@ export const declaredSettings: { path: string; word: string; group: SettingsGrou
 for (const page of pages) {
   const { path, area, word } = page;
   if (page.shows === "list") declaredLists.push({ path, area, word, listed: await page.load() });
-  if (page.shows === "object") declaredKinds.push({ path, kind: await page.load() });
   if (page.shows === "settings") declaredSettings.push({ path, word, group: await page.load() });
 }
 for (const { path, load } of objects) declaredKinds.push({ path, kind: await load() });

@@ -25,6 +25,8 @@ export const unreached: Readonly<Record<string, Reason>> = {
   "InstanceService.CreateInstance": "system",
   "InstanceService.DeleteInstance": "system",
   "InstanceService.SearchInstances": "system",
+  "InstanceService.GetInstance": "system",
+  "InstanceService.PatchInstance": "system",
   "InstanceService.LimitInstance": "system",
   "InstanceService.BulkLimitInstances": "system",
 

@@ -7,8 +7,11 @@ import { addPersonNamed, password } from "../support/login.ts";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
 
+/** How far the service is ahead of this machine. */
+export const clock = { ahead: 0 };
+
 /** One service and one browser for all that is tried in the console. */
-export const peer: OidcPeer = await startOidc();
+export const peer: OidcPeer = await startOidc({ now: () => new Date(Date.now() + clock.ahead) });
 const browser: TestBrowser = await startBrowser();
 
 export async function endVisits(): Promise<void> {
@@ -91,6 +94,6 @@ export async function faultsOf(page: Page): Promise<unknown> {
 
 /** Nothing was refused, and the page did nothing that no page may. */
 export function expectQuiet({ misdeeds, refused }: Entered): void {
-  assert.deepEqual(misdeeds, []);
   assert.deepEqual(refused, []);
+  assert.deepEqual(misdeeds, []);
 }

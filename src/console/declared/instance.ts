@@ -1,15 +1,14 @@
-import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
-import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
+import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { type Kind, type Listed, textAt } from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
 import { activity } from "./grants.ts";
-import { id, membersOf, ownFacts } from "./shared.ts";
+import { addMember, id, membershipActions, ownFacts } from "./shared.ts";
 
 const keys = WebKeyService.method;
 const schemas = UserSchemaService.method;
-const instances = InstanceService.method;
+const members = MembershipService.method;
 
 export const webKeys: Listed = {
   isOfInstance: true,
@@ -102,46 +101,18 @@ export const userSchema: Kind = {
   rows: [],
 };
 
-/** The instance itself: its address is of the instance that is called. */
-export const instancePage: Kind = {
-  back: { to: "/settings/login", word: "settings" },
-  get: instances.getInstance,
-  object: "instance",
-  title: (object) => textAt(object, "instance.name"),
-  facts: [
-    { path: "instance.name" },
-    { path: "instance.domains" },
-    { path: "state" },
-    { path: "instance.version" },
-    {
-      ...{ path: "instance.default_organization_id", as: "organization" },
-    },
-    ...fieldsIn(instances.getInstance.output, "instance.instance.usage")
-      .concat(fieldsIn(instances.getInstance.output, "instance.instance.limits"))
-      .map(({ path }) => ({
-        path: path.slice("instance.".length),
-        ...(path.includes(".usage.")
-          ? { word: `used_${path.slice(path.lastIndexOf(".") + 1)}` }
-          : {}),
-      })),
-    ...ownFacts,
+/** All who have roles that administer something; those of the instance are given here. */
+export const administrators: Listed = {
+  search: { method: members.searchMemberships, request: () => ({}) },
+  ...{ isOfInstance: true, hasNoFilter: true },
+  columns: [
+    { path: "membership.user_id", word: "who", as: "person" },
+    { path: "membership.roles" },
+    { path: "membership.ctx.org_id", word: "organization", as: "organization" },
+    { path: "membership.ctx.project_id", word: "project", as: "project" },
+    { path: "accepted" },
+    { path: "details.change_date", word: "changed" },
   ],
-  actions: [
-    {
-      ...{ word: "edit", method: instances.patchInstance, given: id, isChange: true },
-      fields: [{ path: "instance.name" }],
-    },
-  ],
-  rows: [
-    {
-      ...{ word: "domains", tab: "overview" },
-      search: { method: DomainService.method.searchDomains, request: () => ({}) },
-      columns: [
-        { path: "domain.name" },
-        { path: "domain.is_primary" },
-        { path: "details.resource_owner.type", word: "owner" },
-      ],
-    },
-    membersOf("instance_id", "details.id"),
-  ],
+  add: [addMember("instance_id", "instance")],
+  actions: membershipActions(),
 };

@@ -83,6 +83,16 @@ export const membershipActions = (permission?: string): readonly Action[] => [
   },
 ];
 
+/** Gives somebody roles in a context, whose ID the page has at the path. */
+export const addMember = (context: MemberContext, path: string): Action => ({
+  word: "addMember",
+  method: createMembership,
+  permission: memberPermissions[context],
+  given: { [`membership.ctx.${context}`]: { page: path } },
+  fields: [{ path: "membership.user_id", word: "person", as: "person" }, rolesIn(context, path)],
+  once: holds,
+});
+
 /** Who has roles in a context, whose ID is at the path. */
 export const membersOf = (context: MemberContext, path: string): Rows => ({
   word: "administrators",
@@ -97,18 +107,6 @@ export const membersOf = (context: MemberContext, path: string): Rows => ({
     { path: "accepted" },
     { path: "details.change_date", word: "changed" },
   ],
-  add: [
-    {
-      word: "addMember",
-      method: createMembership,
-      permission: memberPermissions[context],
-      given: { [`membership.ctx.${context}`]: { page: path } },
-      fields: [
-        { path: "membership.user_id", word: "person", as: "person" },
-        rolesIn(context, path),
-      ],
-      once: holds,
-    },
-  ],
+  add: [addMember(context, path)],
   actions: membershipActions(memberPermissions[context]),
 });

@@ -4,6 +4,7 @@ import { at, type Listed } from "../declared/declare.ts";
 import { listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { Filter, List } from "../parts/list.tsx";
+import { useRights } from "../rights.ts";
 import type { PageRoute, PageSearch } from "../routes.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";
@@ -20,7 +21,8 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   const columns = useColumns(message, pages.rows ?? [], listed.columns, listed.opens);
   const ofInstance = listed.isOfInstance === true ? ({ isInstance: true } as const) : undefined;
   const place = org === undefined ? ofInstance : { organizationId: org };
-  const page = org === undefined ? {} : { org };
+  const { me } = useRights();
+  const page = { instance: me.instanceId, ...(org === undefined ? {} : { org }) };
   const nameOf = (row: JsonObject) => String(at(row, listed.columns[0]?.path ?? "") ?? "");
   const { actions } = listed;
   return (

@@ -32,9 +32,7 @@ function placeOf({ organization, project }: Kind, object: JsonObject): Place | u
 
 /** The page of an object, as its declaration says: what it is, what may be done with it, and its lists by tab. */
 export function ObjectPage({ kind }: { kind: Kind }) {
-  const { me } = useRights();
-  // The page of the instance names none: it is the one that is called.
-  const { id = me.instanceId }: { id?: string } = useParams({ strict: false });
+  const { id = "" }: { id?: string } = useParams({ strict: false });
   const { org }: PageSearch = useSearch({ strict: false });
   const hasContext = kind.get.input.fields.some(({ name }) => name === "ctx");
   const request = { id, ...(hasContext ? contextOf(org) : {}) };

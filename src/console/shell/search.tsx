@@ -20,7 +20,7 @@ export function Search({
   org,
 }: {
   onClose: () => void;
-  pages: readonly PageRoute[];
+  pages: readonly { page: PageRoute; search: object }[];
   org: string | undefined;
 }) {
   return (
@@ -49,7 +49,7 @@ function Box({
   org,
   close,
 }: {
-  pages: readonly PageRoute[];
+  pages: readonly { page: PageRoute; search: object }[];
   org: string | undefined;
   close: () => void;
 }) {
@@ -65,10 +65,10 @@ function Box({
   );
   const search = org === undefined ? {} : { org };
   const commands = shown
-    .filter(({ word }) => t(word).toLowerCase().startsWith(q.toLowerCase()))
-    .map(({ word, path }) => ({
+    .filter(({ page }) => t(page.word).toLowerCase().startsWith(q.toLowerCase()))
+    .map(({ page: { word, path }, search: within }) => ({
       ...{ key: path, kind: t("goTo"), name: t(word), more: "" },
-      go: () => navigate({ to: path, search }),
+      go: () => navigate({ to: path, search: within }),
     }));
   const hits: Hit[] = [
     ...commands,

@@ -26,7 +26,7 @@ export function Shell() {
 }
 
 function Frame() {
-  const { me, may } = useRights();
+  const { me, reach } = useRights();
   const { org }: PageSearch = useSearch({ strict: false });
   const [isSearching, setSearching] = useState(false);
   useTitle();
@@ -39,9 +39,12 @@ function Frame() {
     addEventListener("keydown", open);
     return () => removeEventListener("keydown", open);
   }, []);
-  const usable = pages.filter(({ method }) => may(method));
+  const usable = pages.flatMap((page) => {
+    const search = reach(page, org);
+    return search === undefined ? [] : [{ page, search }];
+  });
   const current = usePage()?.area;
-  const shown = areas.flatMap((area) => usable.find((each) => each.area === area) ?? []);
+  const shown = areas.flatMap((area) => usable.find(({ page }) => page.area === area) ?? []);
   return (
     <div className={style["frame"]}>
       <a className="skip" href="#main">
@@ -56,11 +59,11 @@ function Frame() {
         <Me id={me.userId} />
       </header>
       <nav className={style["rail"]} aria-label={t("areas")}>
-        {shown.map(({ area, path }) => (
+        {shown.map(({ page: { area, path }, search }) => (
           <Link
             key={area}
             to={path}
-            search={org === undefined ? {} : { org }}
+            search={search}
             activeProps={{}}
             aria-current={area === current ? "page" : undefined}
           >
