@@ -99,7 +99,7 @@ function stopSignal(isWorker: boolean): Promise<void> {
 function again({ externalUrl, dataDir }: Config): string {
   const file = bootstrapFile(dataDir);
   const made = existsSync(file) ? `, administrator and token as of the first start: ${file}` : "";
-  return `\nidsvc serves on ${externalUrl}${made}\n\n`;
+  return `\nidsvc serves on ${externalUrl}${made}\n${consoleAt(externalUrl)}\n`;
 }
 
 function welcome({ issuer, admin, machine, organization_id }: Bootstrap, dataDir: string): string {
@@ -123,5 +123,8 @@ Try it:
     -H 'Content-Type: application/json' \\
     -d '{"name":"audit","rest_webhook":{"url":"https://example.com/hook"},"timeout":"5s"}'
 
+${consoleAt(issuer)}
 `;
 }
+
+const consoleAt = (origin: string): string => `The console: ${origin}/ui/console\n`;

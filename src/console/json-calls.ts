@@ -5,7 +5,7 @@ import { transport } from "./calls.ts";
 import { textAt } from "./declared/declare.ts";
 import { listOf, objectsAt } from "./declared/schema.ts";
 
-const pageSize = 50;
+const usualPageSize = 50;
 
 /** Calls a method with a request in JSON, by the names of the schema; the answer in the same form. */
 export async function callByJson(
@@ -41,13 +41,12 @@ export function useAnswer(method: DescMethodUnary, request: JsonObject | undefin
 export function usePages(
   method: DescMethodUnary,
   request: JsonObject,
-  { isDescending = false, isEnabled = true } = {},
+  { isDescending = false, pageSize = usualPageSize } = {},
 ) {
   const hasSort = method.input.fields.some(({ name }) => name === "query");
   const found = useInfiniteQuery({
-    queryKey: [...keyOf(method, request), isDescending],
+    queryKey: [...keyOf(method, request), isDescending, pageSize],
     initialPageParam: "",
-    enabled: isEnabled,
     queryFn({ pageParam: after, signal }) {
       const query = { limit: pageSize, asc: !isDescending, after, skip_total: true };
       return callByJson(method, hasSort ? { ...request, query } : request, signal);

@@ -5,10 +5,11 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient, transport } from "./calls.ts";
 import { router } from "./router.tsx";
-// What a page brings of styles is not loaded with it: all of them are in the first file.
+/* oxlint-disable import/no-unassigned-import -- styles of pages that are loaded later: the build loads those of the first file alone */
 import "./forms/forms.module.css";
 import "./objects/objects.module.css";
 import "./parts/parts.module.css";
+/* oxlint-enable import/no-unassigned-import */
 
 const element = document.getElementById("console");
 if (element !== null) {

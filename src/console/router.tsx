@@ -3,12 +3,10 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  Navigate,
 } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Back } from "./shell/back.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { keepOrg } from "./parts/keep-org.ts";
 import { Problem } from "./parts/problem.tsx";
 import { Waiting } from "./parts/waiting.tsx";
 import { type ObjectRoute, objects, type PageRoute, pages, type PageSearch } from "./routes.ts";
@@ -32,7 +30,7 @@ const shell = createRoute({ getParentRoute: () => root, id: "shell", component: 
 const home = createRoute({
   getParentRoute: () => shell,
   path: "/",
-  component: () => <Navigate to="/people" search={keepOrg} replace />,
+  component: lazyRouteComponent(() => import("./objects/home.tsx"), "Home"),
 });
 
 // Where a log-in in a window of its own ends.

@@ -39,7 +39,8 @@ export const secondsOf = (text: string): number => Number(text.replace(/s$/, "")
 /** A span of time, in the longest unit of which it has whole ones. */
 export function durationText(text: string): string {
   const seconds = secondsOf(text);
-  const [unit, length] = units.find(([, each]) => seconds % each === 0) ?? ["second", 1];
+  const found = units.find(([, each]) => seconds !== 0 && seconds % each === 0);
+  const [unit, length] = found ?? ["second", 1];
   const style = { style: "unit", unit, unitDisplay: "long" } as const;
   return new Intl.NumberFormat(language, style).format(seconds / length);
 }

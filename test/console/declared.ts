@@ -9,6 +9,7 @@ import type {
   Shown,
   Ways,
 } from "../../src/console/declared/declare.ts";
+import { firstSteps } from "../../src/console/declared/home.ts";
 import { settingsOf } from "../../src/console/declared/settings.ts";
 import { fieldAt, listOf } from "../../src/console/declared/schema.ts";
 import { objects, pages } from "../../src/console/routes.ts";
@@ -109,6 +110,8 @@ const valuesOf = (message: ReturnType<typeof messageOf>, path: string): string[]
 /** All words that the declarations say. */
 export const declaredWords = (): string[] => [
   ...pages.flatMap(({ area, word }) => [area, word]),
+  ...firstSteps.map(({ word }) => word),
+  ...declaredLists.flatMap(({ listed }) => listed.addWord ?? []),
   ...declaredLists.flatMap(({ listed }) => listed.states ?? []),
   ...declaredKinds.flatMap(({ kind }) => [
     kind.back.word,

@@ -115,6 +115,8 @@ export type Listed = {
   opens?: Opens;
   actions?: readonly Action[];
   add?: readonly Action[];
+  /** What the buttons that add are for, where each says only which kind. */
+  addWord?: string;
 };
 
 /** A kind of objects that have a page. */

@@ -117,6 +117,7 @@ export const providers: Listed = {
     },
     id: "details.id",
   },
+  addWord: "addProviderOf",
   add: kinds.map(([type, create]) => ({
     word: typeName(type),
     method: create,

@@ -22,6 +22,7 @@ export function logInBeside(facts: Readonly<Record<string, string>> = {}): void 
 export function useBack(): void {
   useEffect(() => {
     const channel = new BroadcastChannel(channelName);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of one origin, and takes no other
     channel.postMessage("back");
     channel.close();
     window.close();

@@ -107,7 +107,7 @@ function Line({ field, desc, rule, value, isRequired, error, set }: ControlProps
 }
 
 /** A text that is sent as bytes. */
-function Encoded({ set, value, desc: _, ...props }: ControlProps) {
+function Encoded({ set, value, ...props }: ControlProps) {
   const text = typeof value === "string" ? decoded(value) : "";
   const send = (given: JsonValue) =>
     set(typeof given === "string" ? base64Encode(new TextEncoder().encode(given)) : "");
@@ -206,7 +206,7 @@ export function Checks({
 
 /** A list of texts, one a line. */
 function Lines({ field, value, isRequired, error, set }: ControlProps) {
-  const [typed, setTyped] = useState(Array.isArray(value) ? value.join("\n") : "");
+  const [typed, setTyped] = useState(Array.isArray(value) ? value.map(textOf).join("\n") : "");
   const read = (text: string) => {
     setTyped(text);
     set(text.split("\n").flatMap((line) => line.trim() || []));

@@ -1,7 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type ReactNode, type SubmitEvent, useState } from "react";
 import { refusalOf, type Refusal } from "../calls.ts";
 import type { Action } from "../declared/declare.ts";
 import { callByJson } from "../json-calls.ts";
@@ -117,7 +117,7 @@ function Asked({
     void send(to);
   };
   const refusal = error === undefined ? undefined : refusalOf(error);
-  const submit = (event: FormEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     void send(subject);
   };

@@ -8,7 +8,10 @@ import style from "./forms.module.css";
 const textOf = (answer: JsonObject, { path }: Shown): string => {
   const value = at(answer, path);
   if (value === undefined || value === null) return "";
-  if (Array.isArray(value)) return value.join("\n");
+  if (Array.isArray(value)) {
+    const texts = value.filter((each) => typeof each === "string");
+    return texts.length === value.length ? texts.join("\n") : JSON.stringify(value, undefined, 2);
+  }
   return typeof value === "object" ? JSON.stringify(value, undefined, 2) : String(value);
 };
 

@@ -92,24 +92,42 @@ export function Picker({
               }
             }}
           />
-          <ul id={list} role="listbox" aria-label={wordOf(field)} hidden={found.length === 0}>
-            {found.map((each, place) => (
-              <li
-                key={each.id}
-                id={`${list}-${place}`}
-                role="option"
-                aria-selected={place === current}
-                onMouseDown={(event) => {
-                  event.preventDefault();
-                  choose(each);
-                }}
-              >
-                {each.name} <span className={style["more"]}>{each.more}</span>
-              </li>
-            ))}
-          </ul>
+          <FoundList id={list} {...{ found, current, choose }} label={wordOf(field)} />
         </div>
       )}
     </Labelled>
+  );
+}
+
+function FoundList({
+  id,
+  label,
+  found,
+  current,
+  choose,
+}: {
+  id: string;
+  label: string;
+  found: readonly Found[];
+  current: number;
+  choose: (chosen: Found) => void;
+}) {
+  return (
+    <ul id={id} role="listbox" aria-label={label} hidden={found.length === 0}>
+      {found.map((each, place) => (
+        <li
+          key={each.id}
+          id={`${id}-${place}`}
+          role="option"
+          aria-selected={place === current}
+          onMouseDown={(event) => {
+            event.preventDefault();
+            choose(each);
+          }}
+        >
+          {each.name} <span className={style["more"]}>{each.more}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { at, type Listed } from "../declared/declare.ts";
+import { type Listed, textAt } from "../declared/declare.ts";
 import { listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { Filter, List } from "../parts/list.tsx";
@@ -23,12 +23,13 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   const place = org === undefined ? ofInstance : { organizationId: org };
   const { me } = useRights();
   const page = { instance: me.instanceId, ...(org === undefined ? {} : { org }) };
-  const nameOf = (row: JsonObject) => String(at(row, listed.columns[0]?.path ?? "") ?? "");
+  const nameOf = (row: JsonObject) => textAt(row, listed.columns[0]?.path ?? "");
   const { actions } = listed;
   return (
     <>
       <h1>{t(route.word)}</h1>
       <Siblings route={route} />
+      {listed.addWord !== undefined && <p className={style["lead"]}>{t(listed.addWord)}</p>}
       {listed.add !== undefined && (
         <Actions actions={listed.add} subject={{ object: page, page }} name="" place={place} />
       )}

@@ -59,7 +59,9 @@ function useNamesOf(
   const { may } = useRights();
   const paths = shown.filter(({ as }) => isReference(as) && as === kind).map(({ path }) => path);
   const values = objects.flatMap((object) => paths.flatMap((path) => at(object, path) ?? []));
-  const ids = [...new Set(values)].filter((id) => typeof id === "string" && id !== "");
+  const ids = [...new Set(values)].filter(
+    (id): id is string => typeof id === "string" && id !== "",
+  );
   const request = {
     query: { limit: mostIds, skip_total: true },
     filters: [{ in_ids: { ids: ids.toSorted().slice(0, mostIds) } }],

@@ -48,9 +48,7 @@ function Inside({ rows, on }: { rows: Rows; on: OnPage }) {
   const list = at(on.object, path);
   const inside = Array.isArray(list)
     ? objectsAt(on.object, path)
-    : [list].flatMap((each) =>
-        typeof each === "object" && each !== null ? [each as JsonObject] : [],
-      );
+    : [list].flatMap((each) => (typeof each === "object" && each !== null ? [each] : []));
   const message = on.message && fieldAt(on.message, path)?.message;
   const pages = { rows: inside, error: null, hasMore: false, isFetchingMore: false };
   return <Table {...{ rows, on, message, pages: { ...pages, more() {}, retry() {} } }} />;
@@ -106,7 +104,7 @@ function Table({
   message: DescMessage | undefined;
 }) {
   const shown = useColumns(message, pages.rows ?? [], columns, opens);
-  const nameOf = (row: JsonObject) => String(at(row, columns[0]?.path ?? "") ?? "");
+  const nameOf = (row: JsonObject) => textAt(row, columns[0]?.path ?? "");
   const reload = async (row: JsonObject) => {
     const id = textAt(row, "details.id");
     if (id === "" || pages.reload === undefined) return on.reload();

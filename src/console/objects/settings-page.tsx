@@ -37,6 +37,10 @@ export function SettingsPage({ route, group }: { route: PageRoute; group: Settin
   );
 }
 
+/** Nobody sets anything above the instances: what stands there is built in. */
+const setBy = (owner: string): string =>
+  owner === "" || owner === "OWNER_TYPE_SYSTEM" ? "builtIn" : owner;
+
 function Settings({
   group,
   route,
@@ -66,7 +70,7 @@ function Settings({
           title: t("field_value"),
           show: ({ value }) => valueOf(group.resolve.output, data, value, names) ?? t("none"),
         },
-        { title: t("setBy"), show: ({ owner }) => t(textAt(data, owner) || "builtIn") },
+        { title: t("setBy"), show: ({ owner }) => t(setBy(textAt(data, owner))) },
         {
           title: t("actions"),
           show: ({ name, value, owner, change, reset }) => (

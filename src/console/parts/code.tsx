@@ -9,7 +9,8 @@ const clientOf = (service: string): string => {
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
 };
 
-const camel = (name: string): string => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+const camel = (name: string): string =>
+  name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /** A request as a client in TypeScript takes it: fields by their names there, what is free JSON as it is. */
 function asTypeScript(value: JsonValue): JsonValue {
@@ -51,6 +52,9 @@ export function AsCode({ method, request }: { method: DescMethod; request: JsonO
   );
 }
 
+const textOf = (value: JsonValue): string =>
+  typeof value === "object" ? JSON.stringify(value) : String(value);
+
 /** The call over REST: what is neither in the path nor in the body is in the query. */
 function curlOf(origin: string, name: string, request: JsonObject): string {
   const [verb, pattern, body] = rest[name] ?? ["POST", "", "*"];
@@ -63,7 +67,7 @@ function curlOf(origin: string, name: string, request: JsonObject): string {
   const sent = body === "*" ? others : others[body];
   delete others[body];
   const query = new URLSearchParams(
-    body === "*" ? {} : Object.entries(others).map(([field, value]) => [field, String(value)]),
+    body === "*" ? {} : Object.entries(others).map(([field, value]) => [field, textOf(value)]),
   );
   const address = `${origin}${path}${query.size === 0 ? "" : `?${query}`}`;
   const data =

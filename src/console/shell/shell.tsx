@@ -10,7 +10,7 @@ import { useNotice } from "../objects/notice.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { useRights } from "../rights.ts";
 import { areas, pages, type PageSearch } from "../routes.ts";
-import { product, t } from "../told.ts";
+import { product, t, zone } from "../told.ts";
 import style from "./shell.module.css";
 
 // Loaded when it is first opened.
@@ -59,6 +59,14 @@ function Frame() {
         <Me id={me.userId} />
       </header>
       <nav className={style["rail"]} aria-label={t("areas")}>
+        <Link
+          to="/"
+          search={org === undefined ? {} : { org }}
+          activeProps={{}}
+          aria-current={current === undefined ? "page" : undefined}
+        >
+          {t("home")}
+        </Link>
         {shown.map(({ page: { area, path }, search }) => (
           <Link
             key={area}
@@ -76,6 +84,7 @@ function Frame() {
       </p>
       <main id="main" tabIndex={-1} className={style["main"]}>
         <Outlet />
+        <p className={style["zone"]}>{`${t("zoneIs")} ${zone}`}</p>
       </main>
       {isSearching && (
         <Suspense>
