@@ -83,7 +83,13 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A text with a button that copies it. */
 export function Copyable({ name, text }: { name: string; text: string }) {
-  const [isCopied, setCopied] = useState(false);
+  const [word, setWord] = useState("copy");
+  // Where the browser forbids it, the text can still be marked by hand.
+  const copy = () =>
+    void navigator.clipboard.writeText(text).then(
+      () => setWord("copied"),
+      () => setWord("failed"),
+    );
   return (
     <figure className={style["copyable"]}>
       <figcaption>
@@ -92,9 +98,9 @@ export function Copyable({ name, text }: { name: string; text: string }) {
           type="button"
           className={style["button"]}
           aria-label={`${t("copy")}: ${name}`}
-          onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+          onClick={copy}
         >
-          {t(isCopied ? "copied" : "copy")}
+          {t(word)}
         </button>
       </figcaption>
       <pre tabIndex={0}>
