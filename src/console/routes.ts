@@ -1,3 +1,4 @@
+import { memberPermission } from "./declared/member-permission.ts";
 import type { Kind, Listed, SettingsGroup } from "./declared/declare.ts";
 
 /** What an address may say of a page beside its path, all of it text. */
@@ -175,7 +176,7 @@ export const pages: readonly PageRoute[] = [
       scope: "instance",
       shows: "list",
     },
-    needs: "iam.member.read",
+    needs: memberPermission("instance_id", "read"),
     load: async () => (await instance()).administrators,
   },
   {

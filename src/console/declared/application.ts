@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
 import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
 import {
   type Action,
@@ -190,7 +191,7 @@ export const application: Kind = {
         },
         { path: "app.api_access.trusted", initial: { of: "app.api_access.trusted" } },
       ],
-      permission: "iam.write",
+      asFor: SMTPProviderService.method.createSMTPProvider,
     },
     {
       ...{ word: "deactivate", method: app.deactivateApp, given: id, isDangerous: true },

@@ -65,6 +65,8 @@ export type Action = {
   isDangerous?: true;
   /** Whether it can be done with such an object. */
   when?: (object: JsonObject) => boolean;
+  /** The method whose permission counts, where its own states none that does. */
+  asFor?: DescMethodUnary;
   /** The permission to look for, where the schema does not state the one that counts. */
   permission?: string;
   /** What of the answer is shown once. */

@@ -31,7 +31,7 @@ const domains: Rows = {
   ],
   add: [
     {
-      ...{ word: "addDomain", method: domain.createDomain, permission: "org.write" },
+      ...{ word: "addDomain", method: domain.createDomain, asFor: org.patchOrganization },
       given: { "ctx.org_id": { page: "details.id" } },
       fields: [{ path: "domain.name", word: "domain" }, { path: "domain.validation_type" }],
       once: [
@@ -43,11 +43,16 @@ const domains: Rows = {
   ],
   actions: [
     {
-      ...{ word: "proveDomain", method: domain.validate, given: id, permission: "org.write" },
+      ...{ word: "proveDomain", method: domain.validate, given: id, asFor: org.patchOrganization },
       when: (object) => !isVerified(object),
     },
     {
-      ...{ word: "changeProof", method: domain.patchDomain, given: id, permission: "org.write" },
+      ...{
+        word: "changeProof",
+        method: domain.patchDomain,
+        given: id,
+        asFor: org.patchOrganization,
+      },
       fields: [{ path: "domain.validation_type", isRequired: true }],
       when: (object) => !isVerified(object),
       once: [
@@ -57,11 +62,16 @@ const domains: Rows = {
       ],
     },
     {
-      ...{ word: "makePrimary", method: domain.setAsPrimary, given: id, permission: "org.write" },
+      ...{
+        word: "makePrimary",
+        method: domain.setAsPrimary,
+        given: id,
+        asFor: org.patchOrganization,
+      },
       when: isVerified,
     },
     {
-      ...{ word: "remove", method: domain.deleteDomain, given: id, permission: "org.write" },
+      ...{ word: "remove", method: domain.deleteDomain, given: id, asFor: org.patchOrganization },
       isDangerous: true,
     },
   ],

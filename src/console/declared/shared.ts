@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
+import { type MemberContext, memberContexts, memberPermission } from "./member-permission.ts";
 import { type Action, type Rows, type Search, type Shown, textAt } from "./declare.ts";
 
 const { searchEvents } = EventService.method;
@@ -26,14 +27,6 @@ export const historyOf = (type: string): Search => ({
   request: (object) => ({ filters: [{ aggregate: { type, id: textAt(object, "details.id") } }] }),
 });
 
-/** The kinds of contexts that memberships are held in, with the permission to give them there. */
-const memberPermissions = {
-  instance_id: "iam.member.write",
-  org_id: "org.member.write",
-  project_id: "project.member.write",
-} as const;
-type MemberContext = keyof typeof memberPermissions;
-
 const rolesIn = (context: MemberContext, path: string) => ({
   path: "membership.roles",
   isRequired: true as const,
@@ -51,9 +44,7 @@ const rolesOfRow = {
   choices: {
     method: listAvailableRoles,
     request: (text: (path: string) => string): JsonObject | undefined => {
-      const found = Object.keys(memberPermissions).find(
-        (each) => text(`membership.ctx.${each}`) !== "",
-      );
+      const found = memberContexts.find((each) => text(`membership.ctx.${each}`) !== "");
       return found === undefined
         ? undefined
         : { ctx: { [found]: text(`membership.ctx.${found}`) } };
@@ -64,7 +55,7 @@ const rolesOfRow = {
 
 const holds: readonly Shown[] = [{ path: "holds", word: "holdsEnded", as: "json" }];
 
-export const membershipActions = (permission?: string): readonly Action[] => [
+export const membershipActions = (context?: MemberContext): readonly Action[] => [
   {
     word: "changeRoles",
     method: patchMembership,
@@ -72,14 +63,14 @@ export const membershipActions = (permission?: string): readonly Action[] => [
     fields: [rolesOfRow],
     isChange: true,
     once: holds,
-    ...(permission === undefined ? {} : { permission }),
+    ...(context && { permission: memberPermission(context, "write") }),
   },
   {
     word: "removeMember",
     method: deleteMembership,
     given: id,
     isDangerous: true,
-    ...(permission === undefined ? {} : { permission: permission.replace("write", "delete") }),
+    ...(context && { permission: memberPermission(context, "delete") }),
   },
 ];
 
@@ -87,7 +78,7 @@ export const membershipActions = (permission?: string): readonly Action[] => [
 export const addMember = (context: MemberContext, path: string): Action => ({
   word: "addMember",
   method: createMembership,
-  permission: memberPermissions[context],
+  permission: memberPermission(context, "write"),
   given: { [`membership.ctx.${context}`]: { page: path } },
   fields: [{ path: "membership.user_id", word: "person", as: "person" }, rolesIn(context, path)],
   once: holds,
@@ -108,5 +99,5 @@ export const membersOf = (context: MemberContext, path: string): Rows => ({
     { path: "details.change_date", word: "changed" },
   ],
   add: [addMember(context, path)],
-  actions: membershipActions(memberPermissions[context]),
+  actions: membershipActions(context),
 });

@@ -36,8 +36,8 @@ export function Actions({
   const { org }: PageSearch = useSearch({ strict: false });
   const client = useQueryClient();
   const shown = actions.filter(
-    ({ method, when, permission }) =>
-      may(method, place, permission) && (when === undefined || when(subject.object)),
+    ({ method, asFor = method, when, permission }) =>
+      may(asFor, place, permission) && (when === undefined || when(subject.object)),
   );
   async function done(answer: JsonObject, { leadsTo, word }: Action): Promise<void> {
     setOpen(undefined);
