@@ -113,7 +113,7 @@ describe("the console in a browser", () => {
     const { page } = visit;
     const rail = page.getByRole("navigation", { name: "Areas" });
     // They may read projects.
-    const areas = ["People", "Organizations", "Applications"];
+    const areas = ["Home", "People", "Organizations", "Applications"];
     assert.deepEqual(await rail.getByRole("link").allTextContents(), areas);
     await page.getByRole("link", { name: "aardvark-00" }).waitFor();
     await rail.getByRole("link", { name: "Organizations" }).click();
