@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
+import { consoleSchema } from "./console-schema.ts";
 import { bufIn } from "./generate.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -20,8 +21,16 @@ const root = resolve(import.meta.dirname, "..");
 /** What the server reads of a build: the files that a page loads first, and what it was made of. */
 type Manifest = { script: string; style: string; sources: string };
 
+/** What is loaded first. */
+const start = "src/console/main.tsx";
 const kept = join(root, "node_modules/.cache/idsvc/console");
-const sourceRoots = ["src/console", "proto/idsvc", "package-lock.json", ".ci/console.ts"];
+const sourceRoots = [
+  "src/console",
+  "proto/idsvc",
+  "package-lock.json",
+  ".ci/console.ts",
+  ".ci/console-schema.ts",
+];
 
 /**
  * The folder of the console's files, which are built where they are not there or their sources changed.
@@ -47,10 +56,14 @@ async function buildTo(target: string, sources: string): Promise<void> {
     const outputs = Object.entries(metafile.outputs).map(
       ([path, output]) => [relative(aside, join(root, path)), output] as const,
     );
-    const entry = outputs.find(([, { entryPoint }]) => entryPoint !== undefined);
+    const entry = outputs.find(([, { entryPoint }]) => entryPoint === start);
     if (entry === undefined) throw new Error("the build has no entry");
     const [script, { cssBundle = "" }] = entry;
     const style = relative(aside, join(root, cssBundle));
+    // What pages bring of styles is in the first file too.
+    for (const [file] of outputs) {
+      if (file.endsWith(".css") && file !== style) rmSync(join(aside, file));
+    }
     writeFileSync(join(aside, "LICENSES.txt"), licencesOf(metafile));
     const manifest: Manifest = { script, style, sources };
     writeFileSync(join(aside, "manifest.json"), JSON.stringify(manifest));
@@ -69,7 +82,7 @@ async function bundle(outdir: string): Promise<Metafile> {
     const template = join(root, "sdk/typescript/buf.gen.yaml");
     bufIn(root, ["generate", "--template", template, "--output", folder], "pipe");
     const { metafile } = await build({
-      entryPoints: [join(root, "src/console/main.tsx")],
+      entryPoints: [start],
       outdir,
       absWorkingDir: root,
       nodePaths: [join(root, "node_modules")],
@@ -83,7 +96,7 @@ async function bundle(outdir: string): Promise<Metafile> {
       entryNames: "[name].[hash]",
       chunkNames: "[name].[hash]",
       define: { "process.env.NODE_ENV": '"production"' },
-      plugins: [schemaIn(join(folder, "gen"))],
+      plugins: [schemaIn(join(folder, "gen")), schemaOptions],
       metafile: true,
       logLevel: "silent",
     });
@@ -110,6 +123,19 @@ const schemaIn = (gen: string): Plugin => ({
     }));
   },
 });
+
+/** What forms need of the options that the schema above lacks. */
+const schemaOptions: Plugin = {
+  name: "schema options",
+  setup({ onResolve, onLoad }) {
+    const namespace = "schema-options";
+    onResolve({ filter: /^#schema-options$/ }, ({ path }) => ({ path, namespace }));
+    onLoad({ filter: /./, namespace }, () => {
+      const json = JSON.stringify(consoleSchema());
+      return { contents: `export const { rules, rest } = JSON.parse(${JSON.stringify(json)});` };
+    });
+  },
+};
 
 /** The licences of the packages that are in the files. */
 function licencesOf({ inputs }: Metafile): string {

@@ -40,7 +40,12 @@ export const settings = {
   User: `${user}:${user}`,
   Entrypoint: ["/usr/bin/idsvc"],
   Cmd: ["serve"],
-  Env: ["PATH=/usr/bin", "IDSVC_DATA_DIR=/data", "IDSVC_HOST=0.0.0.0"],
+  Env: [
+    "PATH=/usr/bin",
+    "IDSVC_DATA_DIR=/data",
+    "IDSVC_HOST=0.0.0.0",
+    "IDSVC_BOOTSTRAP_PRINT=false",
+  ],
   WorkingDir: "/data",
   Volumes: { "/data": {} },
   ExposedPorts: { "8080/tcp": {} },

@@ -91,6 +91,7 @@ export function loadConfig(input: ConfigInput): Config {
     bootstrapOrganization: read(options.bootstrapOrganization),
     bootstrapAdminPassword: read(options.bootstrapAdminPassword),
     bootstrapToken: read(options.bootstrapToken),
+    bootstrapPrint: read(options.bootstrapPrint),
     systemCallers: read(options.systemCallers),
     listLimitDefault: read(options.listLimitDefault),
     listLimitMax: read(options.listLimitMax),

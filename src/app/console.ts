@@ -28,7 +28,8 @@ export function openConsole(
       Object.fromEntries(
         methods.map(({ rule }) => [
           `${rule.method.parent.name}.${rule.method.name}`,
-          rule.policy.act,
+          // What of the instance itself may need another one.
+          [...new Set([rule.policy.act, rule.policy.onInstance])].join(" "),
         ]),
       ),
   });

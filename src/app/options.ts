@@ -132,6 +132,12 @@ export const options = {
     absent: "generated into bootstrap.json",
     why: "Personal access token of the first machine user; read at the first start only.",
   },
+  bootstrapPrint: {
+    env: "IDSVC_BOOTSTRAP_PRINT",
+    type: type.bool,
+    default: "true",
+    why: "Print the password and the token of the first start; false where a log takes what is printed.",
+  },
   systemCallers: {
     env: "IDSVC_SYSTEM_CALLERS",
     type: type.systemCallers,

@@ -71,7 +71,7 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
   }
   ready();
   if (isFirst) {
-    process.stdout.write(made === undefined ? again(config) : welcome(made, config.dataDir));
+    process.stdout.write(made === undefined ? again(config) : welcome(made, config));
   }
   await stopSignal(siblings.number !== undefined);
   logger.info("stopping");
@@ -103,14 +103,14 @@ function stopSignal(isWorker: boolean): Promise<void> {
 function again({ externalUrl, dataDir }: Config): string {
   const file = bootstrapFile(dataDir);
   const made = existsSync(file) ? `, administrator and token as of the first start: ${file}` : "";
-  return `\nidsvc serves on ${externalUrl}${made}\n\n`;
+  return `\nidsvc serves on ${externalUrl}${made}\n${consoleAt(externalUrl)}\n`;
 }
 
-/** Secrets are shown on a terminal alone: whatever else takes what is printed keeps it. */
-function welcome(made: Bootstrap, dataDir: string): string {
+/** Where a log takes what is printed it holds no secrets: packages for servers say so (IDSVC_BOOTSTRAP_PRINT). */
+function welcome(made: Bootstrap, { dataDir, bootstrapPrint }: Config): string {
   const { issuer, admin, organization_id } = made;
   const file = bootstrapFile(dataDir);
-  const secrets = process.stdout.isTTY
+  const secrets = bootstrapPrint
     ? shown(made, file)
     : existsSync(file)
       ? `  secrets       password and token: ${file} (readable by its user only)\n`
@@ -124,7 +124,8 @@ idsvc serves on ${issuer}
 ${secrets}
 Keep a way back in: let the administrator set up a second factor and keep its recovery codes, or make
 somebody else an IAM_OWNER too. Without either, \`idsvc recover\` on this machine is the only one.
-${process.stdout.isTTY ? firstCall(made) : ""}
+${bootstrapPrint ? firstCall(made) : ""}
+${consoleAt(issuer)}
 `;
 }
 
@@ -143,3 +144,5 @@ const firstCall = ({ issuer, machine }: Bootstrap): string => `Try it:
     -H 'Content-Type: application/json' \\
     -d '{"name":"audit","rest_webhook":{"url":"https://example.com/hook"},"timeout":"5s"}'
 `;
+
+const consoleAt = (origin: string): string => `The console: ${origin}/ui/console\n`;

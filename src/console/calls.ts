@@ -1,7 +1,7 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { QueryClient } from "@tanstack/react-query";
-import { ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.ts";
+import { BadRequestSchema, ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.ts";
 
 /** What the service asks of calls by the cookie of the console. */
 const consoleHeader = "x-idsvc-console";
@@ -17,32 +17,45 @@ export const transport = createConnectTransport({
   interceptors: [asConsole],
 });
 
-/** What of a refusal is shown. */
-export type Refusal = { message: string; reason: string; requestId: string; isForbidden: boolean };
+/** What of a refusal is shown, and what it is. */
+export type Refusal = {
+  message: string;
+  reason: string;
+  requestId: string;
+  facts: Readonly<Record<string, string>>;
+  violations: readonly { field: string; description: string }[];
+  isForbidden: boolean;
+  /** The browser is not signed in here any more. */
+  isSignedOut: boolean;
+  /** Whoever is signed in has to prove anew who they are. */
+  isStepUp: boolean;
+  /** Nothing was answered: whether the call arrived is not known. */
+  isLost: boolean;
+};
 
 export function refusalOf(error: unknown): Refusal {
   const refused = ConnectError.from(error);
   const [info] = refused.findDetails(ErrorInfoSchema);
+  const reason = info?.reason ?? "";
   return {
     message: refused.rawMessage,
-    reason: info?.reason ?? "",
+    reason,
     requestId: refused.metadata.get("x-request-id") ?? "",
+    facts: info?.metadata ?? {},
+    violations: refused.findDetails(BadRequestSchema).flatMap((each) => each.fieldViolations),
     isForbidden: refused.code === Code.PermissionDenied || refused.code === Code.NotFound,
+    isSignedOut: refused.code === Code.Unauthenticated && reason.startsWith("TOKEN_"),
+    isStepUp: reason === "STEP_UP_REQUIRED",
+    isLost: reason === "" && [Code.Unavailable, Code.Unknown].includes(refused.code),
   };
 }
-
-/** Whether the browser is not signed in here any more. */
-export const isSignedOut = (error: unknown): boolean =>
-  ConnectError.from(error).code === Code.Unauthenticated &&
-  refusalOf(error).reason.startsWith("TOKEN_");
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 15_000,
       // What was refused is refused again; only what did not arrive is tried once more.
-      retry: (count, error) =>
-        count < 1 && ConnectError.from(error).code === Code.Unavailable && !isSignedOut(error),
+      retry: (count, error) => count < 1 && ConnectError.from(error).code === Code.Unavailable,
     },
   },
 });

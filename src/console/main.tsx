@@ -5,6 +5,11 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient, transport } from "./calls.ts";
 import { router } from "./router.tsx";
+/* oxlint-disable import/no-unassigned-import -- styles of pages that are loaded later: the build loads those of the first file alone */
+import "./forms/forms.module.css";
+import "./objects/objects.module.css";
+import "./parts/parts.module.css";
+/* oxlint-enable import/no-unassigned-import */
 
 const element = document.getElementById("console");
 if (element !== null) {

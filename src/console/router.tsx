@@ -3,80 +3,75 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  Navigate,
 } from "@tanstack/react-router";
-import { keepOrg } from "./parts/keep-org.ts";
-import { Problem } from "./parts/problem.tsx";
+import type { ReactNode } from "react";
+import { Back } from "./shell/back.tsx";
 import { Shell } from "./shell/shell.tsx";
+import { Problem } from "./parts/problem.tsx";
 import { Waiting } from "./parts/waiting.tsx";
+import { type ObjectRoute, objects, type PageRoute, pages, type PageSearch } from "./routes.ts";
 
-const textOf = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value.slice(0, 200) : undefined;
+const names = ["q", "org", "state", "tab"] as const;
+const longestText = 200;
 
-const tabs = ["overview", "access", "history", "code"] as const;
-export type Tab = (typeof tabs)[number];
-const tabOf = (value: unknown): Tab => tabs.find((tab) => tab === value) ?? "overview";
+const pageSearch = (given: Record<string, unknown>): PageSearch =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = given[name];
+      return typeof value === "string" && value !== ""
+        ? [[name, value.slice(0, longestText)] as const]
+        : [];
+    }),
+  );
 
-const root = createRootRoute({
-  component: Shell,
-  // The organization that is worked in; none for the whole instance.
-  validateSearch: ({ org }): { org?: string } => {
-    const chosen = textOf(org);
-    return chosen === undefined ? {} : { org: chosen };
-  },
-});
+const root = createRootRoute({ validateSearch: pageSearch });
+const shell = createRoute({ getParentRoute: () => root, id: "shell", component: Shell });
 
 const home = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => shell,
   path: "/",
-  component: () => <Navigate to="/people" search={keepOrg} replace />,
+  component: lazyRouteComponent(() => import("./objects/home.tsx"), "Home"),
 });
 
-const listSearch = ({ q }: Record<string, unknown>): { q?: string } => {
-  const text = textOf(q);
-  return text === undefined ? {} : { q: text };
-};
-const detailSearch = ({ tab }: Record<string, unknown>): { tab?: Tab } => {
-  const chosen = tabOf(tab);
-  return chosen === "overview" ? {} : { tab: chosen };
-};
+// Where a log-in in a window of its own ends.
+const back = createRoute({ getParentRoute: () => root, path: "/back", component: Back });
 
-const people = createRoute({
-  getParentRoute: () => root,
-  path: "/people",
-  validateSearch: listSearch,
-  component: lazyRouteComponent(() => import("./pages/people.tsx"), "People"),
-});
-const person = createRoute({
-  getParentRoute: () => root,
-  path: "/people/$id",
-  validateSearch: detailSearch,
-  component: lazyRouteComponent(() => import("./pages/person.tsx"), "Person"),
-});
-const organizations = createRoute({
-  getParentRoute: () => root,
-  path: "/organizations",
-  validateSearch: listSearch,
-  component: lazyRouteComponent(() => import("./pages/organizations.tsx"), "Organizations"),
-});
-const organization = createRoute({
-  getParentRoute: () => root,
-  path: "/organizations/$id",
-  validateSearch: detailSearch,
-  component: lazyRouteComponent(() => import("./pages/organization.tsx"), "OrganizationPage"),
-});
-const applications = createRoute({
-  getParentRoute: () => root,
-  path: "/applications",
-  validateSearch: listSearch,
-  component: lazyRouteComponent(() => import("./pages/applications.tsx"), "Applications"),
-});
-const application = createRoute({
-  getParentRoute: () => root,
-  path: "/applications/$id",
-  validateSearch: detailSearch,
-  component: lazyRouteComponent(() => import("./pages/application.tsx"), "Application"),
-});
+const areaPages = pages.map((route) =>
+  createRoute({
+    getParentRoute: () => shell,
+    path: route.path,
+    component: lazyRouteComponent(async () => ({ default: await pageOf(route) })),
+  }),
+);
+
+/** The component of a page, with what it is declared by. */
+async function pageOf(route: PageRoute): Promise<() => ReactNode> {
+  if (route.shows === "list") {
+    const parts = import("./objects/list-page.tsx");
+    const listed = await route.load();
+    const { ListPage } = await parts;
+    return () => <ListPage route={route} listed={listed} />;
+  }
+  const parts = import("./objects/settings-page.tsx");
+  const group = await route.load();
+  const { SettingsPage } = await parts;
+  return () => <SettingsPage route={route} group={group} />;
+}
+
+async function objectPageOf({ load }: ObjectRoute): Promise<() => ReactNode> {
+  const parts = import("./objects/object-page.tsx");
+  const kind = await load();
+  const { ObjectPage } = await parts;
+  return () => <ObjectPage kind={kind} />;
+}
+
+const objectPages = objects.map((route) =>
+  createRoute({
+    getParentRoute: () => shell,
+    path: route.path,
+    component: lazyRouteComponent(async () => ({ default: await objectPageOf(route) })),
+  }),
+);
 
 export const router = createRouter({
   // What stands in the address is text: an ID of digits is no number.
@@ -87,17 +82,8 @@ export const router = createRouter({
     return text === "" ? "" : `?${text}`;
   },
   basepath: "/ui/console",
-  routeTree: root.addChildren([
-    ...[home, people, person],
-    ...[organizations, organization, applications, application],
-  ]),
+  routeTree: root.addChildren([shell.addChildren([home, ...areaPages, ...objectPages]), back]),
   defaultPendingComponent: Waiting,
   defaultErrorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
   scrollRestoration: true,
 });
-
-declare module "@tanstack/react-router" {
-  interface Register {
-    router: typeof router;
-  }
-}

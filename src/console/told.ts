@@ -24,3 +24,30 @@ export const timeText = (date: Date): string => dateFormat.format(date);
 
 /** The zone that times are shown in. */
 export const zone: string = dateFormat.resolvedOptions().timeZone;
+
+/** The units that spans of time are told in, from the longest. */
+export const units = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+/** The seconds of a span of time as JSON has it, such as `3600s`. */
+export const secondsOf = (text: string): number => Number(text.replace(/s$/, ""));
+
+/** A span of time, in the longest unit of which it has whole ones. */
+export function durationText(text: string): string {
+  const seconds = secondsOf(text);
+  const found = units.find(([, each]) => seconds !== 0 && seconds % each === 0);
+  const [unit, length] = found ?? ["second", 1];
+  const style = { style: "unit", unit, unitDisplay: "long" } as const;
+  return new Intl.NumberFormat(language, style).format(seconds / length);
+}
+
+/** What a unit of time is called. */
+export function unitText(unit: (typeof units)[number][0]): string {
+  const style = { style: "unit", unit, unitDisplay: "long" } as const;
+  const parts = new Intl.NumberFormat(language, style).formatToParts(2);
+  return parts.find(({ type }) => type === "unit")?.value ?? unit;
+}

@@ -81,7 +81,11 @@ export const rows: Record<string, Row> = {
     band: "edge",
     mayImport: ["oidc/core", "login", "resources", "settings", ...kernel, "texts", "html.ts"],
   },
-  console: { band: "edge", mayImport: [], gen: ["idsvc/object", "idsvc/resources", "google/rpc"] },
+  console: {
+    band: "edge",
+    mayImport: [],
+    gen: ["idsvc/object", "idsvc/resources", "idsvc/settings", "google/rpc"],
+  },
   client: { band: "edge", mayImport: [], gen: "everything" },
 
   resources: { ...slice, holdsSlices: true },

@@ -1,26 +1,28 @@
 // Run: alone, early
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { Page } from "playwright-core";
-import { axe } from "../login/axe.ts";
-import { type TestBrowser, startBrowser, type Visit } from "../support/browser.ts";
-import { addPersonNamed, password } from "../support/login.ts";
-import { type OidcPeer, startOidc } from "../support/oidc.ts";
+import { pages } from "../../src/console/routes.ts";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
+import { describeChanges } from "./changes.ts";
+import { describeTasks } from "./tasks.ts";
+import {
+  desk,
+  endVisits,
+  enter,
+  evil,
+  expectQuiet,
+  faultsOf,
+  peer,
+  phone,
+  shoot,
+} from "./visits.ts";
 
-let peer: OidcPeer;
-let browser: TestBrowser | undefined;
-const pictures = process.env["IDSVC_TEST_PICTURES"];
-
-const phone = { width: 360, height: 740 };
-const desk = { width: 1440, height: 900 };
-const evil = `"><img src=x onerror=alert(1)><script>alert(2)</script>`;
 let organizationId = "";
+let projectId = "";
+let appId = "";
 
 before(async () => {
-  peer = await startOidc();
-  browser = await startBrowser();
   // The first request for a page may have to wait until the pages are built.
   assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
   const name = `Aardvark ${evil}`;
@@ -32,73 +34,11 @@ before(async () => {
     bodyOf(await peer.post("/users", { username, data }, inside), 201);
   }
   const made = await peer.post("/projects", { name: `project ${evil}` }, inside);
-  const project_id = String(bodyOf(made, 201).details.id);
-  bodyOf(await peer.post("/apps", { name: `Aardvark app ${evil}`, project_id, api: {} }), 201);
+  projectId = String(bodyOf(made, 201).details.id);
+  const app = { name: `Aardvark app ${evil}`, project_id: projectId, api: {} };
+  appId = String(bodyOf(await peer.post("/apps", app), 201).details.id);
 });
-after(async () => {
-  await browser?.[Symbol.asyncDispose]();
-  await peer[Symbol.asyncDispose]();
-});
-
-type Entered = Visit & { id: string; refused: string[] };
-
-/** Opens a page of the console in a new browser, as a person with roles in the instance or in the organization. */
-async function enter(
-  path: string,
-  options: Parameters<TestBrowser["visit"]>[0] & {
-    roles?: string[];
-    inOrganization?: boolean;
-  } = {},
-): Promise<Entered> {
-  const { roles = ["IAM_OWNER"], inOrganization = false, ...more } = options;
-  const { id, loginName } = await addPersonNamed(peer);
-  const ctx = inOrganization
-    ? { org_id: organizationId }
-    : { instance_id: peer.app.made.instance_id };
-  bodyOf(await peer.post("/memberships", { ctx, user_id: id, roles }), 201);
-  assert.ok(browser !== undefined);
-  const visit = await browser.visit({ viewport: desk, ...more });
-  const { page } = visit;
-  const refused: string[] = [];
-  await page.addInitScript({ content: axe });
-  await page.goto(`${peer.issuer}${path}`);
-  await page.fill("input[name=login_name]", loginName);
-  await page.click("button[type=submit]");
-  await page.fill("input[name=password]", password);
-  await page.click("button[type=submit]");
-  await page.waitForURL((url) => url.pathname.startsWith("/ui/console/"));
-  await page.getByRole("navigation").first().waitFor();
-  visit.misdeeds.splice(0);
-  page.on("response", (answer) => {
-    if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()}`);
-  });
-  return { ...visit, id, refused };
-}
-
-async function shoot(page: Page, name: string): Promise<void> {
-  if (pictures !== undefined) {
-    await page.screenshot({ path: `${pictures}/console-${name}.png`, fullPage: true });
-  }
-}
-
-/** What is wrong with what the page shows: for readers with screen readers, and on this screen. */
-async function faultsOf(page: Page): Promise<unknown> {
-  return page.evaluate(async () => {
-    const run = Reflect.get(globalThis, "axe") as {
-      run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
-    };
-    const { violations } = await run.run();
-    const { scrollWidth, clientWidth } = document.documentElement;
-    const small = [...document.querySelectorAll("button, input, nav a")]
-      .map((each) => ({ html: each.outerHTML, box: each.getBoundingClientRect() }))
-      .filter(({ box }) => box.height > 0 && (box.height < 24 || box.width < 24));
-    return [
-      ...violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
-      ...small.map(({ html }) => `too small: ${html}`),
-      ...(scrollWidth > clientWidth ? [`${scrollWidth} wide in ${clientWidth}`] : []),
-    ];
-  });
-}
+after(endVisits);
 
 describe("the console in a browser", () => {
   it("leads whoever is not signed in through the log-in to the page that they asked for", async () => {
@@ -107,8 +47,7 @@ describe("the console in a browser", () => {
     assert.equal(new URL(page.url()).search, "?q=aardvark-0");
     await page.getByRole("link", { name: "aardvark-00" }).waitFor();
     assert.equal(await page.getByRole("row").count(), 11);
-    assert.deepEqual(visit.misdeeds, []);
-    assert.deepEqual(visit.refused, []);
+    expectQuiet(visit);
     const stored = await page.evaluate(
       () => JSON.stringify([localStorage, sessionStorage].map(Object.entries)) + document.cookie,
     );
@@ -135,8 +74,7 @@ describe("the console in a browser", () => {
     await page.getByText("grpcurl -plaintext -H").waitFor();
     await page.goBack();
     await page.waitForURL(/tab=history/);
-    assert.deepEqual(visit.misdeeds, []);
-    assert.deepEqual(visit.refused, []);
+    expectQuiet(visit);
   });
 
   it("finds everything with the keyboard alone", async () => {
@@ -165,24 +103,24 @@ describe("the console in a browser", () => {
     await box.waitFor();
     await page.keyboard.press("Escape");
     await box.waitFor({ state: "detached" });
-    assert.deepEqual(visit.misdeeds, []);
-    assert.deepEqual(visit.refused, []);
+    expectQuiet(visit);
   });
 
   it("shows an administrator of one organization what they may do, without a refused call", async () => {
     await using visit = await enter("/ui/console/people", {
-      ...{ roles: ["ORG_USER_MANAGER"], inOrganization: true },
+      ...{ roles: ["ORG_USER_MANAGER"], organizationId },
     });
     const { page } = visit;
     const rail = page.getByRole("navigation", { name: "Areas" });
-    assert.deepEqual(await rail.getByRole("link").allTextContents(), ["People", "Organizations"]);
+    // They may read projects.
+    const areas = ["Home", "People", "Organizations", "Applications"];
+    assert.deepEqual(await rail.getByRole("link").allTextContents(), areas);
     await page.getByRole("link", { name: "aardvark-00" }).waitFor();
     await rail.getByRole("link", { name: "Organizations" }).click();
     await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
     await page.getByRole("link", { name: "Aardvark" }).click();
     await page.getByRole("heading", { level: 1 }).getByText("Aardvark").waitFor();
-    assert.deepEqual(visit.refused, []);
-    assert.deepEqual(visit.misdeeds, []);
+    expectQuiet(visit);
   });
 
   it("says why something is not shown, with what to tell who can help", async () => {
@@ -225,10 +163,20 @@ describe("the console in a browser", () => {
   });
 
   const paths = () => [
-    ["people", `/ui/console/people?org=${organizationId}`],
-    ["organizations", "/ui/console/organizations"],
-    ["organization", `/ui/console/organizations/${organizationId}`],
-    ["applications", "/ui/console/applications"],
+    ...pages.map(({ path }) => [path.slice(1).replaceAll("/", "-"), `/ui/console${path}`]),
+    ["people-of-one", `/ui/console/people?org=${organizationId}`],
+    ...["overview", "access", "history"].map((tab) => [
+      `organization-${tab}`,
+      `/ui/console/organizations/${organizationId}?tab=${tab}`,
+    ]),
+    ...["overview", "roles", "access"].map((tab) => [
+      `project-${tab}`,
+      `/ui/console/projects/${projectId}?tab=${tab}`,
+    ]),
+    ...["overview", "credentials", "code"].map((tab) => [
+      `application-${tab}`,
+      `/ui/console/applications/${appId}?tab=${tab}`,
+    ]),
   ];
   const looks = [
     { name: "desk-light-en", viewport: desk, colorScheme: "light", locale: "en" },
@@ -237,27 +185,33 @@ describe("the console in a browser", () => {
     { name: "desk-dark-de", viewport: desk, colorScheme: "dark", locale: "de" },
     { name: "phone-light-en", viewport: phone, colorScheme: "light", locale: "en" },
   ] as const;
-  for (const { name, ...look } of looks.slice(0, roundsOf(3))) {
+  // Each page in one of the looks; with more rounds each page in all of them.
+  const chosen = looks.slice(0, roundsOf(3));
+  const isWhole = roundsOf(3) > 3;
+  for (const [turn, { name, ...look }] of chosen.entries()) {
     it(`is readable and reachable for everybody: ${name}`, async () => {
       await using visit = await enter("/ui/console/people", look);
       const { page, id } = visit;
       const all = [
         ...paths(),
-        ...["overview", "access", "history", "code"].map((tab) => [
+        ...["overview", "credentials", "sessions", "access", "history", "code"].map((tab) => [
           `person-${tab}`,
           `/ui/console/people/${id}?tab=${tab}`,
         ]),
       ];
-      for (const [what = "", path = ""] of all) {
+      const some = all.filter((_, place) => isWhole || place % chosen.length === turn);
+      for (const [what = "", path = ""] of some) {
         await page.goto(`${peer.issuer}${path}`);
-        await page.getByRole("heading", { level: 1 }).waitFor();
+        await page.getByRole("heading", { level: 1 }).first().waitFor();
         await page.waitForLoadState("networkidle");
         await shoot(page, `${what}-${name}`);
         assert.deepEqual(await faultsOf(page), [], `${what} ${name}`);
       }
       assert.equal(await page.evaluate(() => document.documentElement.lang), look.locale);
-      assert.deepEqual(visit.misdeeds, []);
-      assert.deepEqual(visit.refused, []);
+      expectQuiet(visit);
     });
   }
 });
+
+describeChanges();
+describeTasks();

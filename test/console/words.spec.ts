@@ -4,25 +4,31 @@ import { describe, it } from "node:test";
 import { consoleTexts } from "../../src/texts/console-texts.ts";
 import { allLanguages } from "../../src/texts/languages.ts";
 import { read } from "../architecture/table.ts";
+import { declaredWords } from "./declared.ts";
 
 // Chosen by what the page shows, not written where they are said.
-const chosen = ["people", "organizations", "applications", "overview", "access", "history", "code"];
-const more = ["person", "machine", "active", "inactive", "locked", "initial", "ended", "forbidden"];
-const others = ["failed", "copied", "loading", "title", "withoutScripts"];
+const chosen = ["overview", "history", "code", "human", "machine", "builtIn", "withoutScripts"];
+const ofSettings = ["OWNER_TYPE_INSTANCE", "OWNER_TYPE_ORG"];
+const ofRefusals = ["ended", "forbidden", "lost", "proveAnew", "failed", "save", "copied"];
 
 describe("the words of the console", () => {
-  it("are those that its pages say, in every language", async () => {
-    const pages = read("src/console").map(({ text }) => text);
-    const said = pages.flatMap((text) =>
+  it("are those that its pages and declarations say, in every language", async () => {
+    const sources = read("src/console").map(({ text }) => text);
+    const said = sources.flatMap((text) =>
       [...text.matchAll(/\bt\((?:[^()"]*\? )?"(\w+)"(?: : "(\w+)")?\)/g)].flatMap(
         ([, one = "", other]) => (other === undefined ? [one] : [one, other]),
       ),
     );
-    const all = [...new Set([...said, ...chosen, ...more, ...others])].toSorted();
+    const all = new Set([...said, ...declaredWords(), ...chosen, ...ofSettings, ...ofRefusals]);
     for (const language of allLanguages) {
       const texts = await consoleTexts(language);
-      assert.deepEqual(Object.keys(texts).toSorted(), all, language);
+      assert.deepEqual(Object.keys(texts).toSorted(), [...all].toSorted(), language);
       assert.ok(Object.values(texts).every((text) => text.trim() === text && text !== ""));
     }
+  });
+
+  it("name in each language what an action is about where the English do", async () => {
+    const named = ({ sure }: { sure: string }) => sure.includes("{name}");
+    for (const language of allLanguages) assert.ok(named(await consoleTexts(language)), language);
   });
 });

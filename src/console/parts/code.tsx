@@ -1,62 +1,106 @@
+import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { useState } from "react";
+import { rest } from "#schema-options";
 import { t } from "../told.ts";
 import style from "./parts.module.css";
-
-/** A read of the API, as REST and RPC ask for it. */
-export type Read = { rest: string; service: string; method: string; id: string };
 
 const clientOf = (service: string): string => {
   const name = service.slice(service.lastIndexOf(".") + 1).replace(/Service$/, "");
   return `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
 };
 
-/** The page as a call of the API, for each way to call it. */
-export function AsCode({ read }: { read: Read }) {
-  const { rest, service, method, id } = read;
+const camel = (name: string): string =>
+  name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
+
+/** A request as a client in TypeScript takes it: fields by their names there, what is free JSON as it is. */
+function asTypeScript(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map((each) => asTypeScript(each));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [
+      camel(name),
+      name === "data" ? each : asTypeScript(each),
+    ]),
+  );
+}
+
+/** A call of the API, for each way to call it. */
+export function AsCode({ method, request }: { method: DescMethod; request: JsonObject }) {
   const { origin, host, protocol } = location;
+  const service = method.parent.typeName;
   const plain = protocol === "http:" ? "-plaintext " : "";
-  const request = JSON.stringify({ id });
-  const called = `${method.charAt(0).toLowerCase()}${method.slice(1)}`;
+  const client = clientOf(service);
+  const called = `${client}.${method.localName}(${JSON.stringify(asTypeScript(request))})`;
   const ways = [
-    [
-      "curl",
-      `curl -H "Authorization: Bearer $TOKEN" ${quoted(`${origin}/resources/v3alpha${rest}`)}`,
-    ],
+    ["curl", curlOf(origin, `${service}.${method.name}`, request)],
     [
       "grpcurl",
-      `grpcurl ${plain}-H "Authorization: Bearer $TOKEN" -d ${quoted(request)} ${host} ${service}/${method}`,
+      `grpcurl ${plain}-H "Authorization: Bearer $TOKEN" -d ${quoted(JSON.stringify(request))} ${host} ${service}/${method.name}`,
     ],
     [
       "TypeScript",
-      `const { ${clientOf(service)} } = createClient({ baseUrl: "${origin}", token });\nawait ${clientOf(service)}.${called}(${request});`,
+      `const { ${client} } = createClient({ baseUrl: "${origin}", token });\nawait ${called};`,
     ],
   ] as const;
   return (
     <section className={style["code"]}>
       <p>{t("codeLead")}</p>
       {ways.map(([name, text]) => (
-        <Way key={name} name={name} text={text} />
+        <Copyable key={name} name={name} text={text} />
       ))}
     </section>
   );
 }
 
+const textOf = (value: JsonValue): string =>
+  typeof value === "object" ? JSON.stringify(value) : String(value);
+
+/** The call over REST: what is neither in the path nor in the body is in the query. */
+function curlOf(origin: string, name: string, request: JsonObject): string {
+  const [verb, pattern, body] = rest[name] ?? ["POST", "", "*"];
+  const others = { ...request };
+  const path = pattern.replace(/\{(\w+)\}/g, (_, field: string) => {
+    const value = others[field];
+    delete others[field];
+    return encodeURIComponent(typeof value === "string" ? value : "");
+  });
+  const sent = body === "*" ? others : others[body];
+  delete others[body];
+  const query = new URLSearchParams(
+    body === "*" ? {} : Object.entries(others).map(([field, value]) => [field, textOf(value)]),
+  );
+  const address = `${origin}${path}${query.size === 0 ? "" : `?${query}`}`;
+  const data =
+    body === "" || sent === undefined
+      ? ""
+      : ` -H "Content-Type: application/json" -d ${quoted(JSON.stringify(sent))}`;
+  const how = verb === "GET" ? "" : `-X ${verb} `;
+  return `curl ${how}-H "Authorization: Bearer $TOKEN"${data} ${quoted(address)}`;
+}
+
 /** As one word of a shell, whatever stands in it. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-function Way({ name, text }: { name: string; text: string }) {
-  const [isCopied, setCopied] = useState(false);
+/** A text with a button that copies it. */
+export function Copyable({ name, text }: { name: string; text: string }) {
+  const [word, setWord] = useState("copy");
+  // Where the browser forbids it, the text can still be marked by hand.
+  const copy = () =>
+    void navigator.clipboard.writeText(text).then(
+      () => setWord("copied"),
+      () => setWord("failed"),
+    );
   return (
-    <figure>
+    <figure className={style["copyable"]}>
       <figcaption>
         <span>{name}</span>
         <button
           type="button"
           className={style["button"]}
           aria-label={`${t("copy")}: ${name}`}
-          onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+          onClick={copy}
         >
-          {t(isCopied ? "copied" : "copy")}
+          {t(word)}
         </button>
       </figcaption>
       <pre tabIndex={0}>

@@ -1,6 +1,5 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import type { Tab } from "../router.tsx";
 import { t } from "../told.ts";
 import style from "./parts.module.css";
 
@@ -14,8 +13,8 @@ export function Detail({
 }: {
   title: string;
   back: ReactNode;
-  tabs: readonly Tab[];
-  tab: Tab;
+  tabs: readonly string[];
+  tab: string;
   children: ReactNode;
 }) {
   return (
@@ -29,7 +28,7 @@ export function Detail({
             to="."
             activeOptions={{ exact: true }}
             search={(before: object) => {
-              const { tab: _, ...rest } = before as { tab?: Tab };
+              const { tab: _, ...rest } = before as { tab?: string };
               return each === "overview" ? rest : { ...rest, tab: each };
             }}
             activeProps={{}}

@@ -29,7 +29,8 @@ export function List<R>({
   keyOf: (row: R) => string;
 }) {
   const { rows, error, hasMore, isFetchingMore, more, retry } = pages;
-  if (error !== null && error !== undefined)
+  // What was read stays while it cannot be read anew.
+  if (error !== null && error !== undefined && rows === undefined)
     return <Problem error={error} retry={retry} title="h2" />;
   if (rows === undefined) return <Waiting />;
   if (rows.length === 0) return <p className={style["empty"]}>{t("empty")}</p>;

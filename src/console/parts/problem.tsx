@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { isSignedOut, logIn, refusalOf } from "../calls.ts";
+import { logIn, refusalOf, type Refusal } from "../calls.ts";
 import { t } from "../told.ts";
 import style from "./parts.module.css";
 
@@ -14,24 +14,42 @@ export function Problem({
   /** Beneath the title of a page it is no title of one. */
   title?: "h1" | "h2";
 }) {
-  const signedOut = isSignedOut(error);
-  const [stays, setStays] = useState(!signedOut);
+  const refusal = refusalOf(error);
+  const { isForbidden, isSignedOut, isLost } = refusal;
+  const [stays, setStays] = useState(!isSignedOut);
   useEffect(() => {
-    if (signedOut) setStays(!logIn());
-  }, [signedOut]);
+    if (isSignedOut) setStays(!logIn());
+  }, [isSignedOut]);
   if (!stays) return null;
-  const { message, reason, requestId, isForbidden } = refusalOf(error);
-  const title = signedOut ? "ended" : isForbidden ? "forbidden" : "failed";
-  const again = signedOut ? () => logIn(true) : retry;
+  const title = isSignedOut ? "ended" : isForbidden ? "forbidden" : isLost ? "lost" : "failed";
+  const again = isSignedOut ? () => logIn(true) : retry;
   return (
     <div className={style["problem"]} role="alert">
       <Title>{t(title)}</Title>
+      <Refused refusal={refusal} />
+      {again !== undefined && (
+        <button type="button" className={style["button"]} onClick={() => again()}>
+          {t("retry")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** A refusal: its words, its reason, and the request to ask about. */
+export function Refused({ refusal: { message, reason, requestId } }: { refusal: Refusal }) {
+  return (
+    <>
       <p>{message}</p>
       <dl>
-        <dt>{t("reason")}</dt>
-        <dd>
-          <code>{reason}</code>
-        </dd>
+        {reason !== "" && (
+          <>
+            <dt>{t("reason")}</dt>
+            <dd>
+              <code>{reason}</code>
+            </dd>
+          </>
+        )}
         {requestId !== "" && (
           <>
             <dt>{t("request")}</dt>
@@ -41,11 +59,6 @@ export function Problem({
           </>
         )}
       </dl>
-      {again !== undefined && (
-        <button type="button" className={style["button"]} onClick={() => again()}>
-          {t("retry")}
-        </button>
-      )}
-    </div>
+    </>
   );
 }

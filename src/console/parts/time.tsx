@@ -1,13 +1,10 @@
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { timeText, zone } from "../told.ts";
 
 /** When something was, in the zone of the reader, which is told with it. */
-export function Time({ at }: { at: Timestamp | undefined }) {
-  if (at === undefined) return null;
-  const date = timestampDate(at);
+export function Time({ at }: { at: string }) {
+  const date = new Date(at);
   return (
-    <time dateTime={date.toISOString()} title={`${date.toISOString()} (${zone})`}>
+    <time dateTime={at} title={`${at} (${zone})`}>
       {timeText(date)}
     </time>
   );

@@ -8,20 +8,19 @@ import {
   type SearchAllResponse,
 } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
 import { t } from "../told.ts";
-import type { areas } from "./areas.ts";
+import type { PageRoute } from "../routes.ts";
 import style from "./shell.module.css";
 
-type Area = (typeof areas)[number];
 type Hit = { key: string; kind: string; name: string; more: string; go: () => Promise<void> };
 
 /** One box for everything: objects that the text names, and the areas whose name it begins. */
 export function Search({
   onClose,
-  areas: shown,
+  pages: shown,
   org,
 }: {
   onClose: () => void;
-  areas: readonly Area[];
+  pages: readonly { page: PageRoute; search: object }[];
   org: string | undefined;
 }) {
   return (
@@ -30,7 +29,7 @@ export function Search({
         <Dialog.Backdrop className={style["backdrop"] ?? ""} />
         <Dialog.Popup className={style["search"] ?? ""}>
           <Dialog.Title className={style["hidden"] ?? ""}>{t("search")}</Dialog.Title>
-          <Box areas={shown} org={org} close={onClose} />
+          <Box pages={shown} org={org} close={onClose} />
           <Dialog.Close className={style["close"] ?? ""}>{t("close")}</Dialog.Close>
         </Dialog.Popup>
       </Dialog.Portal>
@@ -46,11 +45,11 @@ const hintOf = (isEnough: boolean, error: unknown, count: number): string => {
 };
 
 function Box({
-  areas: shown,
+  pages: shown,
   org,
   close,
 }: {
-  areas: readonly Area[];
+  pages: readonly { page: PageRoute; search: object }[];
   org: string | undefined;
   close: () => void;
 }) {
@@ -66,10 +65,10 @@ function Box({
   );
   const search = org === undefined ? {} : { org };
   const commands = shown
-    .filter(({ name }) => t(name).toLowerCase().startsWith(q.toLowerCase()))
-    .map(({ name, to }) => ({
-      ...{ key: name, kind: t("goTo"), name: t(name), more: "" },
-      go: () => navigate({ to, search }),
+    .filter(({ page }) => t(page.word).toLowerCase().startsWith(q.toLowerCase()))
+    .map(({ page: { word, path }, search: within }) => ({
+      ...{ key: path, kind: t("goTo"), name: t(word), more: "" },
+      go: () => navigate({ to: path, search: within }),
     }));
   const hits: Hit[] = [
     ...commands,
@@ -148,12 +147,9 @@ function Hits({
   );
 }
 
-type Go = (
-  to: "/people/$id" | "/organizations/$id" | "/applications/$id",
-  id: string,
-) => Promise<void>;
+type Go = (to: string, id: string) => Promise<void>;
 
-function hitsOf({ users, organizations, apps }: SearchAllResponse, go: Go): Hit[] {
+function hitsOf({ users, organizations, projects, apps }: SearchAllResponse, go: Go): Hit[] {
   return [
     ...users.map(({ id, displayName, username, email }) => ({
       ...{ key: `user ${id}`, kind: t("people"), name: displayName || username },
@@ -162,6 +158,10 @@ function hitsOf({ users, organizations, apps }: SearchAllResponse, go: Go): Hit[
     ...organizations.map(({ id, name }) => ({
       ...{ key: `org ${id}`, kind: t("organizations"), name, more: id },
       go: () => go("/organizations/$id", id),
+    })),
+    ...projects.map(({ id, name }) => ({
+      ...{ key: `project ${id}`, kind: t("projects"), name, more: id },
+      go: () => go("/projects/$id", id),
     })),
     ...apps.map(({ id, name, clientId }) => ({
       ...{ key: `app ${id}`, kind: t("applications"), name, more: clientId },

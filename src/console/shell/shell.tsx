@@ -1,14 +1,16 @@
-import { useQuery } from "@connectrpc/connect-query";
 import { Link, Outlet, useMatches, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { signOut } from "../calls.ts";
-import { nameOf } from "../pages/user-words.ts";
+import { at, textAt } from "../declared/declare.ts";
+import { userName } from "../declared/user-name.ts";
+import { useAnswer } from "../json-calls.ts";
+import { useNotice } from "../objects/notice.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { useRights } from "../rights.ts";
-import { product, t } from "../told.ts";
-import { areas } from "./areas.ts";
+import { areas, pages, type PageSearch } from "../routes.ts";
+import { product, t, zone } from "../told.ts";
 import style from "./shell.module.css";
 
 // Loaded when it is first opened.
@@ -24,8 +26,8 @@ export function Shell() {
 }
 
 function Frame() {
-  const { me, may } = useRights();
-  const { org } = useSearch({ strict: false });
+  const { me, reach } = useRights();
+  const { org }: PageSearch = useSearch({ strict: false });
   const [isSearching, setSearching] = useState(false);
   useTitle();
   useEffect(() => {
@@ -37,7 +39,12 @@ function Frame() {
     addEventListener("keydown", open);
     return () => removeEventListener("keydown", open);
   }, []);
-  const shown = areas.filter(({ method }) => may(method));
+  const usable = pages.flatMap((page) => {
+    const search = reach(page, org);
+    return search === undefined ? [] : [{ page, search }];
+  });
+  const current = usePage()?.area;
+  const shown = areas.flatMap((area) => usable.find(({ page }) => page.area === area) ?? []);
   return (
     <div className={style["frame"]}>
       <a className="skip" href="#main">
@@ -52,49 +59,66 @@ function Frame() {
         <Me id={me.userId} />
       </header>
       <nav className={style["rail"]} aria-label={t("areas")}>
-        {shown.map(({ name, to }) => (
+        <Link
+          to="/"
+          search={org === undefined ? {} : { org }}
+          activeProps={{}}
+          aria-current={current === undefined ? "page" : undefined}
+        >
+          {t("home")}
+        </Link>
+        {shown.map(({ page: { area, path }, search }) => (
           <Link
-            key={name}
-            to={to}
-            search={org === undefined ? {} : { org }}
-            activeOptions={{ includeSearch: false }}
+            key={area}
+            to={path}
+            search={search}
+            activeProps={{}}
+            aria-current={area === current ? "page" : undefined}
           >
-            {t(name)}
+            {t(area)}
           </Link>
         ))}
       </nav>
+      <p className={style["notice"]} role="status">
+        {useNotice()}
+      </p>
       <main id="main" tabIndex={-1} className={style["main"]}>
         <Outlet />
+        <p className={style["zone"]}>{`${t("zoneIs")} ${zone}`}</p>
       </main>
       {isSearching && (
         <Suspense>
-          <Search onClose={() => setSearching(false)} areas={shown} org={org} />
+          <Search onClose={() => setSearching(false)} pages={usable} org={org} />
         </Suspense>
       )}
     </div>
   );
 }
 
+/** The page, or the list that its object stands in. */
+function usePage() {
+  const path = useMatches().at(-1)?.pathname ?? "";
+  return pages.find((each) => path === each.path || path.startsWith(`${each.path}/`));
+}
+
 /** The tab of the browser says which page it is. */
 function useTitle() {
-  const path = useMatches().at(-1)?.pathname ?? "";
+  const word = usePage()?.word;
   useEffect(() => {
-    const area = areas.find(({ to }) => path.startsWith(to));
-    document.title = [...(area ? [t(area.name)] : []), t("title"), product].join(" · ");
-  }, [path]);
+    document.title = [...(word === undefined ? [] : [t(word)]), t("title"), product].join(" · ");
+  }, [word]);
 }
 
 /** The organization that is worked in, and the way back to all of the instance. */
 function Context({ org }: { org: string | undefined }) {
-  const { data } = useQuery(
+  const { data } = useAnswer(
     OrganizationService.method.getOrganization,
-    { id: org ?? "" },
-    { enabled: org !== undefined },
+    org === undefined ? undefined : { id: org },
   );
   if (org === undefined) return <span className={style["context"]}>{t("everything")}</span>;
   return (
     <span className={style["context"]}>
-      {data?.organization?.organization?.name ?? org}{" "}
+      {textAt(data, "organization.organization.name") || org}{" "}
       <Link
         to="."
         search={(before: object) => {
@@ -109,11 +133,10 @@ function Context({ org }: { org: string | undefined }) {
 }
 
 function Me({ id }: { id: string }) {
-  const { data } = useQuery(UserService.method.getUser, { id });
-  const user = data?.user?.user;
+  const { data } = useAnswer(UserService.method.getUser, { id });
   return (
     <span className={style["me"]}>
-      <a href="/ui/account">{nameOf(user) || user?.username || t("account")}</a>
+      <a href="/ui/account">{userName(at(data, "user")) || t("account")}</a>
       <button type="button" onClick={() => void signOut()}>
         {t("signOut")}
       </button>

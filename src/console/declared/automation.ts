@@ -1,0 +1,247 @@
+import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
+import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
+import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import {
+  begins,
+  contextOf,
+  type Field,
+  type Kind,
+  type Listed,
+  present,
+  textAt,
+  type Ways,
+} from "./declare.ts";
+import { historyOf, id, ownFacts } from "./shared.ts";
+
+const action = ActionService.method;
+const delivery = DeliveryService.method;
+
+const call: Ways = {
+  word: "targetKind",
+  ways: [
+    { word: "field_rest_webhook", fields: [{ path: "target.rest_webhook.url", isRequired: true }] },
+    {
+      word: "field_rest_request_response",
+      fields: [{ path: "target.rest_request_response.url", isRequired: true }],
+    },
+  ],
+};
+const failing: Ways = {
+  word: "onFailure",
+  ways: [
+    { word: "goOn" },
+    { word: "field_interrupt_on_error", given: { "target.interrupt_on_error": { is: true } } },
+    { word: "field_is_async", given: { "target.is_async": { is: true } } },
+  ],
+};
+const signing = [{ path: "signing_key" }] as const;
+
+export const targets: Listed = {
+  isOfInstance: true,
+  search: {
+    method: action.searchTargets,
+    request: ({ q }) => ({ filters: present([q !== "" && { name: begins(q) }]) }),
+  },
+  columns: [
+    { path: "target.name" },
+    { path: "target.timeout" },
+    { path: "details.change_date", word: "changed" },
+  ],
+  opens: { to: "/targets/$id", id: "details.id" },
+  add: [
+    {
+      ...{ word: "addTarget", method: action.createTarget, leadsTo: "/targets/$id" },
+      fields: [
+        { path: "target.name" },
+        call,
+        { path: "target.timeout", isRequired: true, initial: { is: "10s" } },
+        failing,
+        { path: "target.payload_secrets" },
+      ],
+      once: signing,
+    },
+  ],
+};
+
+export const target: Kind = {
+  back: { to: "/targets", word: "targets" },
+  get: action.getTarget,
+  object: "target",
+  title: (object) => textAt(object, "target.name"),
+  facts: [
+    { path: "target.name" },
+    { path: "target.rest_webhook.url", word: "field_rest_webhook" },
+    { path: "target.rest_request_response.url", word: "field_rest_request_response" },
+    { path: "target.timeout" },
+    { path: "target.is_async" },
+    { path: "target.interrupt_on_error" },
+    { path: "target.payload_secrets" },
+    ...ownFacts,
+  ],
+  actions: [
+    {
+      ...{ word: "edit", method: action.patchTarget, given: id, isChange: true },
+      fields: [
+        { path: "target.name" },
+        { path: "target.rest_webhook.url", word: "field_rest_webhook" },
+        { path: "target.rest_request_response.url", word: "field_rest_request_response" },
+        { path: "target.timeout" },
+        { path: "target.payload_secrets" },
+      ],
+    },
+    {
+      ...{ word: "anotherSigningKey", method: action.patchTarget, isDangerous: true },
+      given: { ...id, "target.rotate_signing_key": { is: true } },
+      once: signing,
+    },
+    {
+      ...{ word: "testTarget", method: delivery.testTarget, given: id },
+      once: [
+        { path: "delivery.state" },
+        { path: "delivery.status_class" },
+        { path: "delivery.failure" },
+      ],
+    },
+    {
+      ...{ word: "delete", method: action.deleteTarget, given: id },
+      ...{ isDangerous: true, leadsTo: "/targets" },
+    },
+  ],
+  rows: [],
+  history: historyOf("target"),
+};
+
+const one = (path: string, method: DescMethodUnary, rows: string): Field => ({
+  ...{ path, isRequired: true },
+  choices: { method, request: () => ({}), rows },
+});
+const conditions = (path: string): Ways => ({
+  word: "condition",
+  ways: [
+    {
+      word: "onRequest",
+      fields: [one(`${path}.request.method`, action.listAvailableExecutionMethods, "methods")],
+    },
+    {
+      word: "onRequestOfService",
+      fields: [one(`${path}.request.service`, action.listAvailableExecutionServices, "services")],
+    },
+    {
+      word: "onResponse",
+      fields: [one(`${path}.response.method`, action.listAvailableExecutionMethods, "methods")],
+    },
+    {
+      word: "onResponseOfService",
+      fields: [one(`${path}.response.service`, action.listAvailableExecutionServices, "services")],
+    },
+    {
+      word: "onFunction",
+      fields: [one(`${path}.function`, action.listAvailableExecutionFunctions, "functions")],
+    },
+    { word: "onEvent", fields: [{ path: `${path}.event.event`, isRequired: true }] },
+    { word: "onEventGroup", fields: [{ path: `${path}.event.group`, isRequired: true }] },
+    { word: "onEveryEvent", given: { [`${path}.event.all`]: { is: true } } },
+  ],
+});
+const calledTargets: Field = {
+  path: "execution.targets",
+  choices: {
+    method: action.searchTargets,
+    request: () => ({ query: { limit: 1000 } }),
+    ...{ rows: "result", value: "details.id", label: "target.name" },
+  },
+};
+
+export const executions: Listed = {
+  isOfInstance: true,
+  search: { method: action.searchExecutions, request: () => ({}) },
+  hasNoFilter: true,
+  columns: [
+    { path: "details.id", word: "condition", as: "code" },
+    { path: "execution.targets" },
+    { path: "execution.includes" },
+    { path: "details.change_date", word: "changed" },
+  ],
+  add: [
+    {
+      ...{ word: "addExecution", method: action.putExecution },
+      fields: [conditions("execution.condition"), calledTargets, { path: "execution.includes" }],
+    },
+    {
+      ...{ word: "matchExecution", method: delivery.matchExecution },
+      fields: [conditions("condition")],
+      once: [
+        { path: "execution_id", word: "condition" },
+        { path: "targets", word: "targets", as: "json" },
+      ],
+    },
+  ],
+  actions: [
+    {
+      ...{ word: "edit", method: action.putExecution },
+      given: { "execution.condition": { of: "execution.condition" } },
+      fields: [
+        { ...calledTargets, initial: { of: "execution.targets" } },
+        { path: "execution.includes", initial: { of: "execution.includes" } },
+      ],
+    },
+    { ...{ word: "remove", method: action.deleteExecution, given: id }, isDangerous: true },
+  ],
+};
+
+export const deliveries: Listed = {
+  isOfInstance: true,
+  search: { method: delivery.searchDeliveries, request: () => ({}), isDescending: true },
+  hasNoFilter: true,
+  columns: [
+    { path: "trigger_name" },
+    { path: "trigger" },
+    { path: "state" },
+    { path: "attempts" },
+    { path: "status_class" },
+    { path: "failure" },
+    { path: "creation_date" },
+  ],
+  actions: [{ word: "redeliver", method: delivery.redeliverDelivery, given: { id: { of: "id" } } }],
+};
+
+export const events: Listed = {
+  search: {
+    method: EventService.method.searchEvents,
+    request: ({ org }) => contextOf(org),
+    isDescending: true,
+  },
+  hasNoFilter: true,
+  columns: [
+    {
+      path: "type",
+      word: "what",
+      text: (event) => textAt(event, "localized_message") || textAt(event, "type"),
+    },
+    { path: "creation_date", word: "when" },
+    { path: "editor.user_id", word: "who", as: "person" },
+    { path: "aggregate.type", word: "kind" },
+    { path: "aggregate.id", word: "id", as: "code" },
+    { path: "editor.client_id", as: "code" },
+    { path: "editor.request_id", word: "request", as: "code" },
+  ],
+};
+
+export const refusals: Listed = {
+  search: {
+    method: EventService.method.searchRefusals,
+    request: () => ({}),
+    isDescending: true,
+  },
+  hasNoFilter: true,
+  columns: [
+    { path: "kind" },
+    { path: "reason", word: "reason", as: "code" },
+    { path: "user_id", word: "who", as: "person" },
+    { path: "client_id", as: "code" },
+    { path: "operation" },
+    { path: "count" },
+    { path: "last_date" },
+  ],
+};

@@ -1,0 +1,64 @@
+import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
+import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
+import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { at } from "./declare.ts";
+import { objectsAt } from "./schema.ts";
+
+/** A step: where it is taken, and what tells that it was. */
+export type FirstStep = {
+  word: string;
+  to: string;
+  method: DescMethodUnary;
+  request: (userId: string) => JsonObject;
+  isTaken: (answer: JsonObject) => boolean;
+};
+
+const some = { query: { limit: 10, skip_total: true } };
+const found = (answer: JsonObject): number => objectsAt(answer, "result").length;
+const isThere = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+
+/** From a new instance to people who log in to an application. */
+export const firstSteps: readonly FirstStep[] = [
+  {
+    word: "stepSecure",
+    to: "/ui/account",
+    method: UserService.method.getUser,
+    request: (userId) => ({ id: userId }),
+    isTaken: (answer) =>
+      ["web_auth_n", "totps"].some((kind) =>
+        isThere(at(answer, `user.user.authenticators.${kind}`)),
+      ),
+  },
+  {
+    ...{ word: "stepOwner", to: "/administrators", request: () => some },
+    method: MembershipService.method.searchMemberships,
+    isTaken: (answer) =>
+      objectsAt(answer, "result").filter(
+        ({ membership }) =>
+          at(membership, "ctx.instance_id") !== undefined &&
+          JSON.stringify(at(membership, "roles")).includes('"IAM_OWNER"'),
+      ).length > 2,
+  },
+  {
+    ...{ word: "stepMail", to: "/mail", request: () => some },
+    method: SMTPProviderService.method.searchSMTPProviders,
+    isTaken: (answer) =>
+      objectsAt(answer, "result").some(({ state }) => state === "EFFECTIVE_STATE_ACTIVE"),
+  },
+  {
+    ...{ word: "stepApplication", to: "/applications", request: () => some },
+    method: AppService.method.searchApps,
+    isTaken: (answer) => found(answer) > 0,
+  },
+  {
+    ...{ word: "stepPeople", to: "/people" },
+    method: UserService.method.searchUsers,
+    request: () => ({
+      ...some,
+      filters: [{ schema_type: { name: "human", method: "TEXT_FILTER_METHOD_EQUALS" } }],
+    }),
+    isTaken: (answer) => found(answer) > 1,
+  },
+];

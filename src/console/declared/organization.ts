@@ -1,0 +1,155 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
+import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
+import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
+import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { at, begins, type Kind, type Listed, present, type Rows, textAt } from "./declare.ts";
+import { activity, receivedGrantActions } from "./grants.ts";
+import { historyOf, id, membersOf, ownFacts } from "./shared.ts";
+
+const org = OrganizationService.method;
+const domain = DomainService.method;
+
+const isVerified = (object: JsonObject): boolean => at(object, "domain.is_verified") === true;
+
+const domains: Rows = {
+  ...{ word: "domains", tab: "overview" },
+  search: {
+    method: domain.searchDomains,
+    request: (object) => ({
+      filters: [{ organization: { org_id: textAt(object, "details.id") } }],
+    }),
+  },
+  columns: [
+    { path: "domain.name" },
+    { path: "domain.is_verified" },
+    { path: "domain.is_proven" },
+    { path: "domain.is_primary" },
+    { path: "domain.validation_type" },
+  ],
+  add: [
+    {
+      ...{ word: "addDomain", method: domain.createDomain, asFor: org.patchOrganization },
+      given: { "ctx.org_id": { page: "details.id" } },
+      fields: [{ path: "domain.name", word: "domain" }, { path: "domain.validation_type" }],
+      once: [
+        { path: "validation.record" },
+        { path: "validation.url" },
+        { path: "validation.token" },
+      ],
+    },
+  ],
+  actions: [
+    {
+      ...{ word: "proveDomain", method: domain.validate, given: id, asFor: org.patchOrganization },
+      when: (object) => !isVerified(object),
+    },
+    {
+      ...{
+        word: "changeProof",
+        method: domain.patchDomain,
+        given: id,
+        asFor: org.patchOrganization,
+      },
+      fields: [{ path: "domain.validation_type", isRequired: true }],
+      when: (object) => !isVerified(object),
+      once: [
+        { path: "validation.record" },
+        { path: "validation.url" },
+        { path: "validation.token" },
+      ],
+    },
+    {
+      ...{
+        word: "makePrimary",
+        method: domain.setAsPrimary,
+        given: id,
+        asFor: org.patchOrganization,
+      },
+      when: isVerified,
+    },
+    {
+      ...{ word: "remove", method: domain.deleteDomain, given: id, asFor: org.patchOrganization },
+      isDangerous: true,
+    },
+  ],
+};
+
+const received: Rows = {
+  ...{ word: "receivedGrants", tab: "access" },
+  search: {
+    method: ProjectGrantService.method.searchProjectGrants,
+    request: (object) => ({
+      filters: [{ granted_organization_id: textAt(object, "details.id") }],
+    }),
+  },
+  columns: [
+    { path: "project_grant.project_id", as: "project" },
+    { path: "project_grant.role_keys" },
+    { path: "state" },
+    { path: "accepted" },
+  ],
+  actions: receivedGrantActions,
+};
+
+export const organization: Kind = {
+  back: { to: "/organizations", word: "organizations" },
+  get: org.getOrganization,
+  object: "organization",
+  title: (object) => textAt(object, "organization.name"),
+  organization: "details.id",
+  facts: [{ path: "organization.name" }, { path: "state" }, ...ownFacts],
+  links: [
+    { to: "/people", word: "people", method: UserService.method.searchUsers },
+    { to: "/applications", word: "applications", method: AppService.method.searchApps },
+    { to: "/projects", word: "projects", method: ProjectService.method.searchProjects },
+  ],
+  actions: [
+    {
+      ...{ word: "edit", method: org.patchOrganization, given: id, isChange: true },
+      fields: [{ path: "organization.name" }],
+    },
+    { word: "makeDefault", method: org.setAsInstanceDefault, given: id },
+    {
+      ...{ word: "deactivate", method: org.deactivateOrganization, given: id, isDangerous: true },
+      when: (object) => activity(object, true),
+    },
+    {
+      ...{ word: "activate", method: org.activateOrganization, given: id },
+      when: (object) => activity(object, false),
+    },
+    {
+      ...{ word: "delete", method: org.deleteOrganization, given: id },
+      ...{ isDangerous: true, leadsTo: "/organizations" },
+    },
+  ],
+  rows: [domains, membersOf("org_id", "details.id"), received],
+  history: historyOf("organization"),
+};
+
+export const organizations: Listed = {
+  search: {
+    method: org.searchOrganizations,
+    request: ({ q, state }) => ({
+      sorting_column: "ORGANIZATION_FIELD_NAME_NAME",
+      filters: present([q !== "" && { name: begins(q) }, state !== "" && { state: { state } }]),
+    }),
+  },
+  states: ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"],
+  columns: [
+    { path: "organization.name" },
+    { path: "state" },
+    { path: "details.change_date", word: "changed" },
+    { path: "details.id", word: "id", as: "code" },
+  ],
+  opens: { to: "/organizations/$id", id: "details.id" },
+  add: [
+    {
+      ...{ word: "addOrganization", method: org.createOrganization },
+      fields: [{ path: "organization.name" }, { path: "organization.domain" }],
+      leadsTo: "/organizations/$id",
+    },
+  ],
+};

@@ -1,0 +1,79 @@
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import { type Action, begins, type Field, type Listed, present } from "./declare.ts";
+import { machineData, personData } from "./person.ts";
+import { userName } from "./user-name.ts";
+
+const user = UserService.method;
+const organization: Field = {
+  ...{ path: "ctx.org_id", word: "organization", as: "organization" },
+  initial: { page: "org" },
+};
+
+const email: Field = { path: "user.contact.email.address", word: "email" };
+
+const add: readonly Action[] = [
+  {
+    ...{ word: "addPerson", method: user.createUser, leadsTo: "/people/$id" },
+    fields: [
+      organization,
+      { path: "user.username" },
+      ...personData.slice(0, 2),
+      {
+        word: "firstLogIn",
+        ways: [
+          { word: "invite", fields: [{ ...email, isRequired: true }] },
+          {
+            word: "withPassword",
+            fields: [
+              email,
+              {
+                ...{ path: "user.authenticators.password.password", as: "password" },
+                isRequired: true,
+              },
+              { path: "user.authenticators.password.change_required", initial: { is: true } },
+            ],
+          },
+        ],
+      },
+    ],
+  },
+  {
+    ...{ word: "addMachine", method: user.createUser, leadsTo: "/people/$id" },
+    given: { "user.schema_id": { is: "machine" } },
+    fields: [organization, { path: "user.username" }, ...machineData],
+  },
+];
+
+export const people: Listed = {
+  search: {
+    method: user.searchUsers,
+    request: ({ q, org, state }) => ({
+      sorting_column: "USER_FIELD_NAME_USERNAME",
+      filters: present([
+        org !== undefined && { organization: { org_id: org } },
+        state !== "" && { state: { state } },
+        q !== "" && {
+          or: {
+            filters: [
+              { username: begins(q) },
+              { display_name: begins(q) },
+              { email: begins(q) },
+              { phone: begins(q) },
+            ],
+          },
+        },
+      ]),
+    }),
+  },
+  states: ["USER_STATE_ACTIVE", "USER_STATE_INACTIVE", "USER_STATE_LOCKED", "USER_STATE_INITIAL"],
+  columns: [
+    { path: "user.username" },
+    { path: "user.data", word: "name", text: userName },
+    { path: "user.contact.email.address", word: "email" },
+    { path: "user.schema.type", word: "kind", as: "word" },
+    { path: "state" },
+    { path: "details.change_date", word: "changed" },
+  ],
+  opens: { to: "/people/$id", id: "details.id" },
+  add,
+};

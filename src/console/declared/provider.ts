@@ -1,0 +1,127 @@
+import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
+import {
+  type Action,
+  begins,
+  contextOf,
+  type Kind,
+  type Listed,
+  present,
+  textAt,
+} from "./declare.ts";
+import { fieldsIn } from "./fields.ts";
+import { id, ownFacts } from "./shared.ts";
+
+const idps = IdentityProviderService.method;
+
+/** The kinds of providers: the value of the schema, and the methods of each. */
+const kinds: readonly [
+  type: string,
+  create: DescMethodUnary,
+  patch: DescMethodUnary,
+  get: DescMethodUnary,
+][] = [
+  ["OIDC", idps.createOIDCIDP, idps.patchOIDCIDP, idps.getOIDCIDP],
+  ["SAML", idps.createSAMLIDP, idps.patchSAMLIDP, idps.getSAMLIDP],
+  ["LDAP", idps.createLDAPIDP, idps.patchLDAPIDP, idps.getLDAPIDP],
+  ["OAUTH", idps.createOAuthIDP, idps.patchOAuthIDP, idps.getOAuthIDP],
+  ["JWT", idps.createJWTIDP, idps.patchJWTIDP, idps.getJWTIDP],
+  ["DIRECTORY_A", idps.createDirectoryAIDP, idps.patchDirectoryAIDP, idps.getDirectoryAIDP],
+  ["FORGE_A", idps.createForgeAIDP, idps.patchForgeAIDP, idps.getForgeAIDP],
+  ["FORGE_A_ES", idps.createForgeAESIDP, idps.patchForgeAESIDP, idps.getForgeAESIDP],
+  ["FORGE_B", idps.createForgeBIDP, idps.patchForgeBIDP, idps.getForgeBIDP],
+  [
+    "FORGE_B_SELF_HOSTED",
+    idps.createForgeBSelfHostedIDP,
+    idps.patchForgeBSelfHostedIDP,
+    idps.getForgeBSelfHostedIDP,
+  ],
+  ["SOCIAL_A", idps.createSocialAIDP, idps.patchSocialAIDP, idps.getSocialAIDP],
+  ["SOCIAL_B", idps.createSocialBIDP, idps.patchSocialBIDP, idps.getSocialBIDP],
+];
+
+const typeName = (type: string): string => `PROVIDER_TYPE_${type}`;
+const pathOf = (type: string): string => `/providers/${type.toLowerCase()}`;
+
+const changed = [{ path: "suspended_links" }] as const;
+
+const shared: readonly Action[] = [
+  {
+    ...{ word: "confirmProvider", method: idps.confirmIDP, given: id, isDangerous: true },
+    once: [{ path: "confirmed_links" }, { path: "suspended_links" }],
+  },
+  {
+    ...{ word: "previewState", method: idps.previewIDPStatePolicy, given: id },
+    fields: [{ path: "preview.state_policy", isRequired: true }],
+    once: [
+      { path: "state_before" },
+      { path: "state_after" },
+      { path: "organizations.total", word: "organizations" },
+      { path: "users.total", word: "people" },
+      { path: "apps.total", word: "applications" },
+    ],
+  },
+  {
+    ...{ word: "delete", method: idps.deleteIDP, given: id },
+    ...{ isDangerous: true, leadsTo: "/providers" },
+  },
+];
+
+/** The page of a kind of providers, as its path calls it. */
+export function providerPages(path: string): Kind {
+  const found = kinds.find(([type]) => type.toLowerCase() === path);
+  if (found === undefined) throw new Error(`there are no providers of the kind ${path}`);
+  const [, , patch, get] = found;
+  return {
+    back: { to: "/providers", word: "providers" },
+    get,
+    object: "idp",
+    title: (object) => textAt(object, "idp.idp.name"),
+    organization: "details.resource_owner.id",
+    facts: [
+      { path: "type", word: "kind" },
+      { path: "state" },
+      ...fieldsIn(get.output, "idp.idp").map((field) => ({ path: field.path.slice(4) })),
+      ...ownFacts,
+    ],
+    actions: [
+      {
+        ...{ word: "edit", method: patch, given: id, isChange: true },
+        ...{ fields: fieldsIn(patch.input, "idp"), once: changed },
+      },
+      ...shared,
+    ],
+    rows: [],
+  };
+}
+
+export const providers: Listed = {
+  isOfInstance: true,
+  search: {
+    method: idps.searchIDPs,
+    request: ({ q, org }) => ({
+      ...contextOf(org),
+      filters: present([q !== "" && { name: begins(q) }]),
+    }),
+  },
+  columns: [
+    { path: "idp.name" },
+    { path: "type", word: "kind" },
+    { path: "state" },
+    { path: "details.change_date", word: "changed" },
+  ],
+  opens: {
+    to: (object) => {
+      const type = textAt(object, "type").replace("PROVIDER_TYPE_", "");
+      return `${pathOf(type)}/$id`;
+    },
+    id: "details.id",
+  },
+  addWord: "addProviderOf",
+  add: kinds.map(([type, create]) => ({
+    word: typeName(type),
+    method: create,
+    fields: fieldsIn(create.input, "idp"),
+    leadsTo: `${pathOf(type)}/$id`,
+  })),
+};

@@ -1,0 +1,103 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
+import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
+import { type MemberContext, memberContexts, memberPermission } from "./member-permission.ts";
+import { type Action, type Rows, type Search, type Shown, textAt } from "./declare.ts";
+
+const { searchEvents } = EventService.method;
+const {
+  createMembership,
+  deleteMembership,
+  listAvailableRoles,
+  patchMembership,
+  searchMemberships,
+} = MembershipService.method;
+
+export const id = { id: { of: "details.id" } } as const;
+
+/** What every object tells of itself. */
+export const ownFacts: readonly Shown[] = [
+  { path: "details.change_date", word: "changed" },
+  { path: "details.id", word: "id", as: "code" },
+];
+
+/** The events of one object. */
+export const historyOf = (type: string): Search => ({
+  method: searchEvents,
+  request: (object) => ({ filters: [{ aggregate: { type, id: textAt(object, "details.id") } }] }),
+});
+
+const rolesIn = (context: MemberContext, path: string) => ({
+  path: "membership.roles",
+  isRequired: true as const,
+  choices: {
+    method: listAvailableRoles,
+    request: (text: (path: string) => string): JsonObject => ({ ctx: { [context]: text(path) } }),
+    rows: "roles",
+  },
+});
+
+/** The roles of a membership that is there; of which context it is its row tells. */
+const rolesOfRow = {
+  path: "membership.roles",
+  isRequired: true,
+  choices: {
+    method: listAvailableRoles,
+    request: (text: (path: string) => string): JsonObject | undefined => {
+      const found = memberContexts.find((each) => text(`membership.ctx.${each}`) !== "");
+      return found === undefined
+        ? undefined
+        : { ctx: { [found]: text(`membership.ctx.${found}`) } };
+    },
+    rows: "roles",
+  },
+} as const;
+
+const holds: readonly Shown[] = [{ path: "holds", word: "holdsEnded", as: "json" }];
+
+export const membershipActions = (context?: MemberContext): readonly Action[] => [
+  {
+    word: "changeRoles",
+    method: patchMembership,
+    given: id,
+    fields: [rolesOfRow],
+    isChange: true,
+    once: holds,
+    ...(context && { permission: memberPermission(context, "write") }),
+  },
+  {
+    word: "removeMember",
+    method: deleteMembership,
+    given: id,
+    isDangerous: true,
+    ...(context && { permission: memberPermission(context, "delete") }),
+  },
+];
+
+/** Gives somebody roles in a context, whose ID the page has at the path. */
+export const addMember = (context: MemberContext, path: string): Action => ({
+  word: "addMember",
+  method: createMembership,
+  permission: memberPermission(context, "write"),
+  given: { [`membership.ctx.${context}`]: { page: path } },
+  fields: [{ path: "membership.user_id", word: "person", as: "person" }, rolesIn(context, path)],
+  once: holds,
+});
+
+/** Who has roles in a context, whose ID is at the path. */
+export const membersOf = (context: MemberContext, path: string): Rows => ({
+  word: "administrators",
+  tab: "access",
+  search: {
+    method: searchMemberships,
+    request: (object) => ({ filters: [{ context: { [context]: textAt(object, path) } }] }),
+  },
+  columns: [
+    { path: "membership.user_id", word: "who", as: "person" },
+    { path: "membership.roles" },
+    { path: "accepted" },
+    { path: "details.change_date", word: "changed" },
+  ],
+  add: [addMember(context, path)],
+  actions: membershipActions(context),
+});

@@ -1,0 +1,71 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { type Action, at } from "../declared/declare.ts";
+import { fieldAt } from "../declared/schema.ts";
+import { wordOf } from "../objects/value.tsx";
+import { t } from "../told.ts";
+import style from "./forms.module.css";
+import { fieldsOf, isSame, type Typed } from "./request.ts";
+
+const textOf = (value: JsonValue | undefined): string => {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "boolean") return t(value ? "yes" : "no");
+  if (Array.isArray(value)) return value.map((each) => textOf(each)).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+};
+
+/** Somebody changed the object meanwhile: what it was, what it is now, and what was typed, which can be sent nevertheless. */
+export function Conflict({
+  action,
+  typed,
+  before,
+  now,
+  overwrite,
+}: {
+  action: Action;
+  typed: Typed;
+  before: JsonObject;
+  now: JsonObject;
+  overwrite: (now: JsonObject) => void;
+}) {
+  const fields = fieldsOf(action, typed).filter(
+    ({ path }) => action.isChange === true && !isSame(at(before, path), at(now, path)),
+  );
+  const words = (path: string, value: JsonValue | undefined) => {
+    const isEnum = fieldAt(action.method.input, path)?.enum !== undefined;
+    return isEnum && typeof value === "string" ? t(value) : textOf(value);
+  };
+  return (
+    <div className={style["refused"]} role="alert">
+      <h3>{t("conflict")}</h3>
+      {fields.length === 0 ? (
+        <p>{t("conflictElsewhere")}</p>
+      ) : (
+        <table className={style["compared"]}>
+          <thead>
+            <tr>
+              <th scope="col">{t("what")}</th>
+              <th scope="col">{t("before")}</th>
+              <th scope="col">{t("now")}</th>
+              <th scope="col">{t("yours")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map((field) => (
+              <tr key={field.path}>
+                <th scope="row">{wordOf(field)}</th>
+                <td>{words(field.path, at(before, field.path))}</td>
+                <td>{words(field.path, at(now, field.path))}</td>
+                <td>
+                  {field.path in typed.values ? words(field.path, typed.values[field.path]) : ""}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <button type="button" className={style["button"]} onClick={() => overwrite(now)}>
+        {t("overwrite")}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,174 @@
+import { Dialog } from "@base-ui/react/dialog";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { useQueryClient } from "@tanstack/react-query";
+import { type ReactNode, type SubmitEvent, useState } from "react";
+import { refusalOf, type Refusal } from "../calls.ts";
+import type { Action } from "../declared/declare.ts";
+import { callByJson } from "../json-calls.ts";
+import { useRights } from "../rights.ts";
+import { t } from "../told.ts";
+import { useWhenBack } from "./again.ts";
+import { ActionCode } from "./code.tsx";
+import { Conflict } from "./conflict.tsx";
+import { Fields } from "./form.tsx";
+import style from "./forms.module.css";
+import { Once } from "./once.tsx";
+import { RefusedCall } from "./refused.tsx";
+import { fieldsOf, requestOf, type Subject, type Typed } from "./request.ts";
+
+export type Ask = {
+  action: Action;
+  subject: Subject;
+  /** What the object is called. */
+  name: string;
+  /** Reads the object anew: what it is now. */
+  reload?: () => Promise<JsonObject | undefined>;
+  done: (answer: JsonObject, action: Action) => void;
+  close: () => void;
+};
+
+/** A dialog in which an action is filled in or confirmed, sent, and what it answers is shown. */
+export function ActionDialog(ask: Ask) {
+  const [step, setStep] = useState({ action: ask.action, subject: ask.subject });
+  const [once, setOnce] = useState<JsonObject>();
+  const { action, subject } = step;
+  const leave = () => {
+    if (once !== undefined) ask.done(once, action);
+    ask.close();
+  };
+  const next = (answer: JsonObject) => {
+    if (action.next === undefined) return ask.done(answer, action);
+    setOnce(undefined);
+    setStep({ action: action.next, subject: { ...subject, answer } });
+  };
+  return (
+    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && leave()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={style["backdrop"] ?? ""} />
+        <Dialog.Popup className={style["dialog"] ?? ""}>
+          <Dialog.Title className={style["title"] ?? ""}>{t(action.word)}</Dialog.Title>
+          {ask.name !== "" && <p className={style["of"]}>{ask.name}</p>}
+          {once === undefined ? (
+            <Asked
+              key={action.method.name}
+              {...ask}
+              {...step}
+              answered={(answer) => (action.once === undefined ? next(answer) : setOnce(answer))}
+            />
+          ) : (
+            <Once action={action} answer={once} goOn={() => next(once)} />
+          )}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+/** Violations of fields at their fields; what has none stands above all. */
+function errorsOf(refusal: Refusal | undefined, action: Action, typed: Typed): Map<string, string> {
+  const errors = new Map<string, string>();
+  for (const { field, description } of refusal?.violations ?? []) {
+    const at = fieldsOf(action, typed).find(
+      ({ path }) => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`),
+    );
+    if (at !== undefined) errors.set(at.path, description);
+  }
+  return errors;
+}
+
+function Asked({
+  action,
+  subject: begun,
+  name,
+  reload,
+  close,
+  answered,
+}: Ask & { answered: (answer: JsonObject) => void }) {
+  const [typed, setTyped] = useState<Typed>({ values: {}, ways: {} });
+  const [subject, setSubject] = useState(begun);
+  const [error, setError] = useState<unknown>();
+  const [changed, setChanged] = useState<JsonObject>();
+  const [isSending, setSending] = useState(false);
+  const client = useQueryClient();
+  const { me } = useRights();
+
+  async function send(to: Subject): Promise<void> {
+    setSending(true);
+    setError(undefined);
+    try {
+      const answer = await callByJson(action.method, requestOf(action, to, typed));
+      // Everything that is shown may follow from what was changed.
+      void client.invalidateQueries();
+      answered(answer);
+    } catch (refused) {
+      const isConflict = refusalOf(refused).reason === "SEQUENCE_MISMATCH";
+      const now = isConflict ? await reload?.().catch(() => undefined) : undefined;
+      setChanged(now);
+      setError(refused);
+    } finally {
+      setSending(false);
+    }
+  }
+  const { wait } = useWhenBack(me.userId, () => void send(subject));
+  const overwrite = (now: JsonObject) => {
+    const to = { ...subject, object: now };
+    setSubject(to);
+    setChanged(undefined);
+    void send(to);
+  };
+  const refusal = error === undefined ? undefined : refusalOf(error);
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    void send(subject);
+  };
+  return (
+    <form className={style["form"]} onSubmit={submit}>
+      {action.isDangerous === true && <p>{t("sure").replace("{name}", name)}</p>}
+      <Fields
+        {...{ action, subject, typed }}
+        errors={errorsOf(refusal, action, typed)}
+        onChange={setTyped}
+      />
+      {changed === undefined ? (
+        refusal !== undefined && <RefusedCall refusal={refusal} beside={wait} />
+      ) : (
+        <Conflict
+          {...{ action, typed, now: changed }}
+          before={subject.object}
+          overwrite={overwrite}
+        />
+      )}
+      <ActionCode {...{ action, subject, typed }} />
+      <Buttons {...{ close, isSending }} isDangerous={action.isDangerous === true}>
+        {t(action.fields === undefined || action.isDangerous === true ? action.word : "save")}
+      </Buttons>
+    </form>
+  );
+}
+
+function Buttons({
+  close,
+  isSending,
+  isDangerous,
+  children,
+}: {
+  close: () => void;
+  isSending: boolean;
+  isDangerous: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <div className={style["buttons"]}>
+      <button type="button" className={style["button"]} onClick={close}>
+        {t("cancel")}
+      </button>
+      <button
+        type="submit"
+        disabled={isSending}
+        className={style[isDangerous ? "danger" : "primary"]}
+      >
+        {children}
+      </button>
+    </div>
+  );
+}

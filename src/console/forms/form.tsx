@@ -1,0 +1,158 @@
+import type { DescField, JsonValue } from "@bufbuild/protobuf";
+import { rules } from "#schema-options";
+import {
+  type Action,
+  at,
+  type Choices,
+  type Field,
+  textAt,
+  type Ways,
+} from "../declared/declare.ts";
+import { fieldAt } from "../declared/schema.ts";
+import { useAnswer } from "../json-calls.ts";
+import { wordOf } from "../objects/value.tsx";
+import { t } from "../told.ts";
+import { Checks, Control, type ControlProps, Labelled, type Rule } from "./controls.tsx";
+import style from "./forms.module.css";
+import { Picker } from "./picker.tsx";
+import { initialOf, isWays, type Subject, type Typed } from "./request.ts";
+
+export type FormProps = {
+  action: Action;
+  subject: Subject;
+  typed: Typed;
+  errors: ReadonlyMap<string, string>;
+  onChange: (typed: Typed) => void;
+};
+
+/** The fields of an action: controls by the type that the schema gives each of them. */
+export function Fields(props: FormProps) {
+  const { action, typed, onChange } = props;
+  return (action.fields ?? []).map((each) =>
+    isWays(each) ? (
+      <WaysField
+        key={each.word}
+        {...props}
+        ways={each}
+        chosen={typed.ways[each.word] ?? 0}
+        choose={(place) => onChange({ ...typed, ways: { ...typed.ways, [each.word]: place } })}
+      />
+    ) : (
+      <FieldOf key={each.path} {...props} field={each} />
+    ),
+  );
+}
+
+function WaysField({
+  ways,
+  chosen,
+  choose,
+  ...props
+}: FormProps & { ways: Ways; chosen: number; choose: (place: number) => void }) {
+  return (
+    <>
+      <fieldset className={style["field"]}>
+        <legend>{t(ways.word)}</legend>
+        {ways.ways.map(({ word }, place) => (
+          <label key={word} className={style["check"]}>
+            <input
+              type="radio"
+              name={ways.word}
+              checked={place === chosen}
+              onChange={() => choose(place)}
+            />
+            {t(word)}
+          </label>
+        ))}
+      </fieldset>
+      {ways.ways[chosen]?.fields?.map((field) => (
+        <FieldOf key={field.path} {...props} field={field} />
+      ))}
+    </>
+  );
+}
+
+const ruleOf = (desc: DescField | undefined): Rule =>
+  (desc && rules[`${desc.parent.typeName}.${desc.name}`]) ?? {};
+
+/** Whether the schema demands a field, and every message that it is in. */
+function isDemanded({ method }: Action, path: string): boolean {
+  const names = path.split(".");
+  return names.every(
+    (_, place) => ruleOf(fieldAt(method.input, names.slice(0, place + 1).join("."))).required,
+  );
+}
+
+function FieldOf({
+  action,
+  subject,
+  typed,
+  errors,
+  onChange,
+  field,
+}: FormProps & { field: Field }) {
+  const desc = fieldAt(action.method.input, field.path);
+  const rule = ruleOf(desc);
+  const initial = initialOf(action, field, subject);
+  const value = field.path in typed.values ? typed.values[field.path] : initial;
+  const isInData = field.path.includes(".data.");
+  const isKept = action.isChange === true && rule.filled === true && initial !== undefined;
+  const control: ControlProps = {
+    ...{ field, desc, value },
+    // The rule of free JSON is that of the field around it.
+    rule: isInData ? {} : rule,
+    isRequired:
+      field.isRequired === true || (!isInData && (isKept || isDemanded(action, field.path))),
+    error: errors.get(field.path),
+    set: (given: JsonValue) =>
+      onChange({ ...typed, values: { ...typed.values, [field.path]: given } }),
+  };
+  if (field.choices !== undefined) {
+    return <Chosen {...control} choices={field.choices} subject={subject} typed={typed} />;
+  }
+  const { as } = field;
+  if (as === undefined || as === "password" || as === "encoded") return <Control {...control} />;
+  return <Picker {...control} kind={as} />;
+}
+
+/** A value, or several, of those that a method answers. */
+function Chosen({
+  choices,
+  subject,
+  typed,
+  ...control
+}: ControlProps & { choices: Choices; subject: Subject; typed: Typed }) {
+  const textOf = (path: string) =>
+    [typed.values[path], at(subject.object, path), at(subject.page, path)].find(
+      (each): each is string => typeof each === "string" && each !== "",
+    ) ?? "";
+  const { data } = useAnswer(choices.method, choices.request(textOf));
+  const rows = data === undefined ? [] : at(data, choices.rows);
+  const options = (Array.isArray(rows) ? rows : []).map((row) => {
+    const value = typeof row === "string" ? row : textAt(row, choices.value ?? "");
+    return { value, label: textAt(row, choices.label ?? "") || t(value) };
+  });
+  if (control.desc?.fieldKind === "list") return <Checks {...control} options={options} />;
+  const { field, value, isRequired, error, set } = control;
+  return (
+    <Labelled word={wordOf(field)} error={error}>
+      {({ id, describedBy }) => (
+        <select
+          id={id}
+          name={field.path}
+          required={isRequired}
+          aria-describedby={describedBy}
+          value={typeof value === "string" ? value : ""}
+          onChange={({ target }) => set(target.value)}
+        >
+          <option value="">{t("notChosen")}</option>
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  );
+}

@@ -1,0 +1,133 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
+import { type Reference, textAt } from "../declared/declare.ts";
+import { objectsAt } from "../declared/schema.ts";
+import { callByJson } from "../json-calls.ts";
+import { useNames } from "../objects/names.ts";
+import { wordOf } from "../objects/value.tsx";
+import { t } from "../told.ts";
+import { type ControlProps, Labelled } from "./controls.tsx";
+import style from "./forms.module.css";
+
+type Found = { id: string; name: string; more: string };
+
+const lists: Readonly<Record<Reference, { list: string; name: string; more: string }>> = {
+  person: { list: "users", name: "display_name", more: "username" },
+  organization: { list: "organizations", name: "name", more: "id" },
+  project: { list: "projects", name: "name", more: "id" },
+  application: { list: "apps", name: "name", more: "client_id" },
+};
+
+const foundIn = (answer: JsonObject, kind: Reference): Found[] => {
+  const { list, name, more } = lists[kind];
+  return objectsAt(answer, list).map((each) => ({
+    id: textAt(each, "id"),
+    name: textAt(each, name) || textAt(each, more),
+    more: textAt(each, more),
+  }));
+};
+
+/** Finds an object by what names it; what is sent is its ID. */
+export function Picker({
+  field,
+  value,
+  isRequired,
+  error,
+  set,
+  kind,
+}: ControlProps & { kind: Reference }) {
+  const id = typeof value === "string" ? value : "";
+  const names = useNames([{ id }], [{ path: "id", as: kind }]);
+  const [q, setQ] = useState<string>();
+  const [at, setAt] = useState(0);
+  const list = useId();
+  const isOpen = q !== undefined && [...q].length >= 2;
+  const { data } = useQuery({
+    queryKey: ["pick", q],
+    queryFn: ({ signal }) => callByJson(AuthService.method.searchAll, { q: q ?? "" }, signal),
+    enabled: isOpen,
+    placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
+  });
+  const found = isOpen && data !== undefined ? foundIn(data, kind) : [];
+  const current = Math.min(at, found.length - 1);
+  const choose = (chosen: Found | undefined) => {
+    if (chosen === undefined) return;
+    set(chosen.id);
+    setQ(undefined);
+  };
+  return (
+    <Labelled word={wordOf(field)} error={error}>
+      {({ id: control, describedBy }) => (
+        <div className={style["picker"]}>
+          <input
+            id={control}
+            type="text"
+            role="combobox"
+            name={field.path}
+            required={isRequired}
+            autoComplete="off"
+            maxLength={200}
+            aria-expanded={found.length > 0}
+            aria-controls={list}
+            aria-activedescendant={found.length > 0 ? `${list}-${current}` : undefined}
+            aria-describedby={describedBy}
+            title={t("searchHint")}
+            value={q ?? names[kind].get(id) ?? id}
+            onChange={({ target }) => {
+              setQ(target.value);
+              setAt(0);
+              if (id !== "") set("");
+            }}
+            onKeyDown={(event) => {
+              const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+              if (step !== undefined) {
+                event.preventDefault();
+                setAt(Math.max(0, Math.min(found.length - 1, current + step)));
+              }
+              if (event.key === "Enter" && isOpen) {
+                event.preventDefault();
+                choose(found[current]);
+              }
+            }}
+          />
+          <FoundList id={list} {...{ found, current, choose }} label={wordOf(field)} />
+        </div>
+      )}
+    </Labelled>
+  );
+}
+
+function FoundList({
+  id,
+  label,
+  found,
+  current,
+  choose,
+}: {
+  id: string;
+  label: string;
+  found: readonly Found[];
+  current: number;
+  choose: (chosen: Found) => void;
+}) {
+  return (
+    <ul id={id} role="listbox" aria-label={label} hidden={found.length === 0}>
+      {found.map((each, place) => (
+        <li
+          key={each.id}
+          id={`${id}-${place}`}
+          role="option"
+          aria-selected={place === current}
+          onMouseDown={(event) => {
+            event.preventDefault();
+            choose(each);
+          }}
+        >
+          {each.name} <span className={style["more"]}>{each.more}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,124 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import {
+  type Action,
+  at,
+  contextOf,
+  type Field,
+  type From,
+  type Given,
+  type Ways,
+} from "../declared/declare.ts";
+
+/** What an action is done to. */
+export type Subject = {
+  object: JsonObject;
+  page: JsonObject;
+  answer: JsonObject;
+  /** The organization that is worked in. */
+  org: string | undefined;
+};
+
+/** What was typed, by path of the request, and which of several ways was chosen, by their word. */
+export type Typed = {
+  values: Readonly<Record<string, JsonValue>>;
+  ways: Readonly<Record<string, number>>;
+};
+
+export const isWays = (each: Field | Ways): each is Ways => "ways" in each;
+
+export const wayOf = (ways: Ways, typed: Typed) => ways.ways[typed.ways[ways.word] ?? 0];
+
+/** The fields that are shown, by what was chosen. */
+export const fieldsOf = (action: Action, typed: Typed): Field[] =>
+  (action.fields ?? []).flatMap((each) =>
+    isWays(each) ? [...(wayOf(each, typed)?.fields ?? [])] : [each],
+  );
+
+export function valueFrom(from: From, subject: Subject): JsonValue | undefined {
+  if ("is" in from) return from.is;
+  if ("of" in from) return at(subject.object, from.of);
+  return "page" in from ? at(subject.page, from.page) : at(subject.answer, from.answer);
+}
+
+/** What a field has before anything is typed. */
+export function initialOf(action: Action, field: Field, subject: Subject): JsonValue | undefined {
+  if (action.isChange === true) return at(subject.object, field.path);
+  return field.initial && valueFrom(field.initial, subject);
+}
+
+const isEmpty = (value: JsonValue | undefined): boolean =>
+  value === undefined ||
+  value === null ||
+  value === "" ||
+  (Array.isArray(value) && value.length === 0);
+
+/** Whether two values are the same to somebody who reads them. */
+export const isSame = (one: JsonValue | undefined, other: JsonValue | undefined): boolean =>
+  isEmpty(one) ? isEmpty(other) : JSON.stringify(one) === JSON.stringify(other);
+
+/** The request that an action makes of what was typed; of a change only what differs. */
+export function requestOf(action: Action, subject: Subject, typed: Typed): JsonObject {
+  const request: JsonObject = {};
+  give(request, action.given, subject);
+  for (const each of action.fields ?? []) {
+    if (isWays(each)) give(request, wayOf(each, typed)?.given, subject);
+  }
+  for (const field of fieldsOf(action, typed)) {
+    const initial = initialOf(action, field, subject);
+    const value = field.path in typed.values ? typed.values[field.path] : initial;
+    if (action.isChange === true) putChange(request, action, field.path, initial, value);
+    else if (!isEmpty(value)) put(request, field.path, value ?? null);
+  }
+  const hasContext = action.method.input.fields.some(
+    ({ name, message }) => name === "ctx" && message?.name === "RequestContext",
+  );
+  if (hasContext && request["ctx"] === undefined) Object.assign(request, contextOf(subject.org));
+  const expected = expectedSequence(action, subject);
+  return expected === undefined ? request : { ...request, expected_sequence: expected };
+}
+
+/** The state of the object that a change is made to, where the method can be told. */
+function expectedSequence(action: Action, { object, page }: Subject): JsonValue | undefined {
+  if (!action.method.input.fields.some(({ name }) => name === "expected_sequence"))
+    return undefined;
+  return at(object, "details.sequence") ?? at(page, "details.sequence");
+}
+
+function give(request: JsonObject, given: Given | undefined, subject: Subject): void {
+  for (const [path, from] of Object.entries(given ?? {})) {
+    const value = valueFrom(from, subject);
+    if (!isEmpty(value)) put(request, path, value ?? null);
+  }
+}
+
+function putChange(
+  request: JsonObject,
+  { clears }: Action,
+  path: string,
+  initial: JsonValue | undefined,
+  value: JsonValue | undefined,
+): void {
+  if (isSame(initial, value)) return;
+  if (!isEmpty(value)) return put(request, path, value ?? null);
+  const name = path.slice(path.lastIndexOf(".") + 1);
+  if (clears !== undefined && Array.isArray(initial)) {
+    const before = at(request, clears);
+    return put(request, clears, [...(Array.isArray(before) ? before : []), name]);
+  }
+  // Of free JSON a member goes with null (RFC 7396).
+  put(request, path, path.includes(".data.") ? null : "");
+}
+
+function put(request: JsonObject, path: string, value: JsonValue): void {
+  const names = path.split(".");
+  const last = names.pop() ?? "";
+  let inside = request;
+  for (const name of names) {
+    const next = inside[name];
+    const object: JsonObject =
+      typeof next === "object" && next !== null && !Array.isArray(next) ? next : {};
+    inside[name] = object;
+    inside = object;
+  }
+  inside[last] = value;
+}

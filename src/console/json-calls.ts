@@ -1,0 +1,70 @@
+import { type DescMethodUnary, fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { callUnaryMethod } from "@connectrpc/connect-query";
+import { skipToken, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { transport } from "./calls.ts";
+import { textAt } from "./declared/declare.ts";
+import { listOf, objectsAt } from "./declared/schema.ts";
+
+const usualPageSize = 50;
+
+/** Calls a method with a request in JSON, by the names of the schema; the answer in the same form. */
+export async function callByJson(
+  method: DescMethodUnary,
+  request: JsonObject,
+  signal?: AbortSignal,
+): Promise<JsonObject> {
+  const message = fromJson(method.input, request);
+  const options = signal === undefined ? {} : { signal };
+  const answer = await callUnaryMethod(transport, method, message, options);
+  const json = toJson(method.output, answer, {
+    useProtoFieldName: true,
+    alwaysEmitImplicit: true,
+  });
+  // A message is an object in JSON, but for those of google.protobuf, which no method answers.
+  return json as JsonObject;
+}
+
+const keyOf = (method: DescMethodUnary, request: JsonObject | undefined) => [
+  ...[method.parent.typeName, method.name, request],
+];
+
+/** What a method answers; nothing is asked without a request. */
+export function useAnswer(method: DescMethodUnary, request: JsonObject | undefined) {
+  return useQuery({
+    queryKey: keyOf(method, request),
+    queryFn:
+      request === undefined ? skipToken : ({ signal }) => callByJson(method, request, signal),
+  });
+}
+
+/** The pages of a search, one behind the other by cursor: nothing is counted or skipped. */
+export function usePages(
+  method: DescMethodUnary,
+  request: JsonObject,
+  { isDescending = false, pageSize = usualPageSize } = {},
+) {
+  const hasSort = method.input.fields.some(({ name }) => name === "query");
+  const found = useInfiniteQuery({
+    queryKey: [...keyOf(method, request), isDescending, pageSize],
+    initialPageParam: "",
+    queryFn({ pageParam: after, signal }) {
+      const query = { limit: pageSize, asc: !isDescending, after, skip_total: true };
+      return callByJson(method, hasSort ? { ...request, query } : request, signal);
+    },
+    getNextPageParam: (answer) => textAt(answer, "details.next") || undefined,
+  });
+  const list = listOf(method.output);
+  return {
+    rows: found.data?.pages.flatMap((page) => objectsAt(page, list?.name ?? "")),
+    error: found.error,
+    hasMore: found.hasNextPage,
+    isFetchingMore: found.isFetchingNextPage,
+    more: () => void found.fetchNextPage(),
+    retry: () => void found.refetch(),
+    /** What is in the list now. */
+    async reload() {
+      const { data } = await found.refetch({ throwOnError: true });
+      return (data?.pages ?? []).flatMap((page) => objectsAt(page, list?.name ?? ""));
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { Listed } from "../declared/declare.ts";
+import { listOf } from "../declared/schema.ts";
+import { usePages } from "../json-calls.ts";
+import { List } from "../parts/list.tsx";
+import { t } from "../told.ts";
+import { useColumns } from "./rows.tsx";
+
+const most = 5;
+
+/** The first rows of a list. */
+export function FirstRows({ word, listed }: { word: string; listed: Listed }) {
+  const { method, request, isDescending = false } = listed.search;
+  const pages = usePages(method, request({ q: "", org: undefined, state: "" }), {
+    ...{ isDescending, pageSize: most },
+  });
+  const columns = useColumns(
+    listOf(method.output)?.message,
+    pages.rows ?? [],
+    listed.columns,
+    listed.opens,
+  );
+  return (
+    <List
+      label={t(word)}
+      pages={{ ...pages, hasMore: false }}
+      keyOf={(row) => JSON.stringify(row)}
+      columns={columns}
+    />
+  );
+}

@@ -1,0 +1,129 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { at, contextOf, type Kind, textAt } from "../declared/declare.ts";
+import { fieldAt } from "../declared/schema.ts";
+import { useAnswer } from "../json-calls.ts";
+import { AsCode } from "../parts/code.tsx";
+import { Detail, Facts } from "../parts/detail.tsx";
+import { keepOrg } from "../parts/keep-org.ts";
+import { Problem } from "../parts/problem.tsx";
+import { Waiting } from "../parts/waiting.tsx";
+import type { PageSearch } from "../routes.ts";
+import { type Place, useRights } from "../rights.ts";
+import { t } from "../told.ts";
+import { Actions } from "./actions.tsx";
+import { History } from "./history.tsx";
+import { useNames } from "./names.ts";
+import style from "./objects.module.css";
+import { RowsOf } from "./rows.tsx";
+import { valueOf, wordOf } from "./value.tsx";
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function placeOf({ organization, project }: Kind, object: JsonObject): Place | undefined {
+  if (organization === undefined) return undefined;
+  const projectId = project === undefined ? "" : textAt(object, project);
+  return {
+    organizationId: textAt(object, organization),
+    ...(projectId === "" ? {} : { projectId }),
+  };
+}
+
+/** The page of an object, as its declaration says: what it is, what may be done with it, and its lists by tab. */
+export function ObjectPage({ kind }: { kind: Kind }) {
+  const { id = "" }: { id?: string } = useParams({ strict: false });
+  const { org }: PageSearch = useSearch({ strict: false });
+  const hasContext = kind.get.input.fields.some(({ name }) => name === "ctx");
+  const request = { id, ...(hasContext ? contextOf(org) : {}) };
+  const { data, error, refetch } = useAnswer(kind.get, request);
+  const object = at(data, kind.object);
+  // What was read stays while it cannot be read anew: somebody may be filling in a form.
+  if (error !== null && data === undefined) {
+    return <Problem error={error} retry={() => void refetch()} />;
+  }
+  if (!isObject(object)) return <Waiting />;
+  const reload = async () => {
+    const now = at((await refetch({ throwOnError: true })).data, kind.object);
+    return isObject(now) ? now : undefined;
+  };
+  return <Shown kind={kind} id={id} object={object} reload={reload} />;
+}
+
+function Shown({
+  kind,
+  id,
+  object,
+  reload,
+}: {
+  kind: Kind;
+  id: string;
+  object: JsonObject;
+  reload: () => Promise<JsonObject | undefined>;
+}) {
+  const { tab = "overview" }: PageSearch = useSearch({ strict: false });
+  const { may } = useRights();
+  const names = useNames([object], kind.facts);
+  const message = fieldAt(kind.get.output, kind.object)?.message;
+  const place = placeOf(kind, object);
+  const rows = kind.rows.filter(
+    ({ search, when }) =>
+      (search === undefined || may(search.method, place)) && (when === undefined || when(object)),
+  );
+  const { history } = kind;
+  const hasHistory = history !== undefined && may(history.method, place);
+  const tabs = [
+    ...new Set(["overview", ...rows.map((each) => each.tab)]),
+    ...(hasHistory ? ["history"] : []),
+    "code",
+  ];
+  const name = kind.title(object) || id;
+  return (
+    <Detail
+      title={name}
+      back={
+        <Link to={kind.back.to} search={keepOrg}>
+          {t(kind.back.word)}
+        </Link>
+      }
+      tabs={tabs}
+      tab={tab}
+    >
+      {tab === "overview" && (
+        <>
+          <Actions
+            {...{ name, place, reload, actions: kind.actions }}
+            subject={{ object, page: object }}
+          />
+          <Facts
+            facts={kind.facts.map((fact) => [wordOf(fact), valueOf(message, object, fact, names)])}
+          />
+          <Links kind={kind} id={id} />
+        </>
+      )}
+      {rows
+        .filter((each) => each.tab === tab)
+        .map((each) => (
+          <RowsOf key={each.word} rows={each} on={{ object, place, reload, message }} />
+        ))}
+      {tab === "history" && hasHistory && <History search={history} object={object} />}
+      {tab === "code" && <AsCode method={kind.get} request={{ id }} />}
+    </Detail>
+  );
+}
+
+/** Leads to the lists of what belongs to an organization. */
+function Links({ kind: { links = [] }, id }: { kind: Kind; id: string }) {
+  const { may } = useRights();
+  const shown = links.filter(({ method }) => may(method, { organizationId: id }));
+  if (shown.length === 0) return null;
+  return (
+    <p className={style["links"]}>
+      {shown.map(({ to, word }) => (
+        <Link key={to} to={to} search={{ org: id }}>
+          {t(word)}
+        </Link>
+      ))}
+    </p>
+  );
+}

@@ -1,0 +1,130 @@
+import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { at, type Rows, type Search, type Shown, textAt } from "../declared/declare.ts";
+import { fieldAt, listOf, objectsAt } from "../declared/schema.ts";
+import { usePages } from "../json-calls.ts";
+import { keepOrg } from "../parts/keep-org.ts";
+import { type Column, List } from "../parts/list.tsx";
+import type { Place } from "../rights.ts";
+import { t } from "../told.ts";
+import { Actions } from "./actions.tsx";
+import { useNames } from "./names.ts";
+import style from "./objects.module.css";
+import { valueOf, wordOf } from "./value.tsx";
+
+/** What a page knows of itself, for the lists on it. */
+export type OnPage = {
+  object: JsonObject;
+  place: Place | undefined;
+  reload: () => Promise<JsonObject | undefined>;
+  message: DescMessage | undefined;
+};
+
+/** A list on the page of an object, with what may be added to it and done with its rows. */
+export function RowsOf({ rows, on }: { rows: Rows; on: OnPage }) {
+  return (
+    <section className={style["rows"]}>
+      <h2>{t(rows.word)}</h2>
+      {rows.add !== undefined && (
+        <Actions
+          actions={rows.add}
+          subject={{ object: on.object, page: on.object }}
+          {...{ name: "", place: on.place, reload: on.reload }}
+        />
+      )}
+      {rows.search === undefined ? (
+        <Inside rows={rows} on={on} />
+      ) : (
+        <Found rows={rows} search={rows.search} on={on} />
+      )}
+    </section>
+  );
+}
+
+/** The rows that are part of the object. */
+function Inside({ rows, on }: { rows: Rows; on: OnPage }) {
+  const path = rows.path ?? "";
+  const list = at(on.object, path);
+  const inside = Array.isArray(list)
+    ? objectsAt(on.object, path)
+    : [list].flatMap((each) => (typeof each === "object" && each !== null ? [each] : []));
+  const message = on.message && fieldAt(on.message, path)?.message;
+  const pages = { rows: inside, error: null, hasMore: false, isFetchingMore: false };
+  return <Table {...{ rows, on, message, pages: { ...pages, more() {}, retry() {} } }} />;
+}
+
+function Found({ rows, search, on }: { rows: Rows; search: Search; on: OnPage }) {
+  const pages = usePages(search.method, search.request(on.object), {
+    isDescending: search.isDescending === true,
+  });
+  return <Table {...{ rows, on, pages, message: listOf(search.method.output)?.message }} />;
+}
+
+type Pages = Omit<ReturnType<typeof usePages>, "reload"> & {
+  reload?: ReturnType<typeof usePages>["reload"];
+};
+
+/** The columns of objects, the first of which leads to their pages. */
+export function useColumns(
+  message: DescMessage | undefined,
+  rows: readonly JsonObject[],
+  columns: readonly Shown[],
+  opens: Rows["opens"],
+): Column<JsonObject>[] {
+  const names = useNames(rows, columns);
+  return columns.map((column, place) => {
+    const show = (row: JsonObject): ReactNode => valueOf(message, row, column, names);
+    const isMain = place === 0;
+    const linked = (row: JsonObject) =>
+      opens === undefined ? (
+        show(row)
+      ) : (
+        <Link
+          to={typeof opens.to === "string" ? opens.to : opens.to(row)}
+          params={{ id: textAt(row, opens.id) }}
+          search={keepOrg}
+        >
+          {show(row) ?? textAt(row, opens.id)}
+        </Link>
+      );
+    return { title: wordOf(column), isMain, show: isMain ? linked : show };
+  });
+}
+
+function Table({
+  rows: { columns, actions, opens, word },
+  on,
+  pages,
+  message,
+}: {
+  rows: Rows;
+  on: OnPage;
+  pages: Pages;
+  message: DescMessage | undefined;
+}) {
+  const shown = useColumns(message, pages.rows ?? [], columns, opens);
+  const nameOf = (row: JsonObject) => textAt(row, columns[0]?.path ?? "");
+  const reload = async (row: JsonObject) => {
+    const id = textAt(row, "details.id");
+    if (id === "" || pages.reload === undefined) return on.reload();
+    return (await pages.reload()).find((each) => textAt(each, "details.id") === id);
+  };
+  const all: Column<JsonObject>[] =
+    actions === undefined
+      ? shown
+      : [
+          ...shown,
+          {
+            title: t("actions"),
+            show: (row) => (
+              <Actions
+                actions={actions}
+                subject={{ object: row, page: on.object }}
+                {...{ name: nameOf(row), place: on.place, reload: () => reload(row) }}
+              />
+            ),
+          },
+        ];
+  return <List label={t(word)} pages={pages} columns={all} keyOf={(row) => JSON.stringify(row)} />;
+}

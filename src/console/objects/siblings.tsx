@@ -1,0 +1,31 @@
+import { Link, useSearch } from "@tanstack/react-router";
+import style from "../parts/parts.module.css";
+import { useRights } from "../rights.ts";
+import { pages, type PageRoute, type PageSearch } from "../routes.ts";
+import { t } from "../told.ts";
+
+/** The pages of the area that the reader has a use for. */
+export function Siblings({ route: { area, path } }: { route: PageRoute }) {
+  const { reach } = useRights();
+  const { org }: PageSearch = useSearch({ strict: false });
+  const shown = pages.flatMap((page) => {
+    const search = page.area === area ? reach(page, org) : undefined;
+    return search === undefined ? [] : [{ ...page, search }];
+  });
+  if (shown.length < 2) return null;
+  return (
+    <nav className={style["tabs"]} aria-label={t(area)}>
+      {shown.map(({ path: to, word, search }) => (
+        <Link
+          key={to}
+          to={to}
+          search={search}
+          aria-current={to === path ? "page" : undefined}
+          activeProps={{}}
+        >
+          {t(word)}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,8 @@
+import { useBack } from "../forms/again.ts";
+import { t } from "../told.ts";
+
+/** Shown where the window of a log-in is not closed by itself. */
+export function Back() {
+  useBack();
+  return <p role="status">{t("closeWindow")}</p>;
+}

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Page } from "playwright-core";
+import { password } from "../support/login.ts";
+import { bodyOf } from "../support/peer.ts";
+import { clock, type Entered, enter, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
+
+const dialogOf = (page: Page) => page.getByRole("dialog");
+const press = (page: Page, name: string) =>
+  page.getByRole("button", { name, exact: true }).first().click();
+const save = (page: Page) => dialogOf(page).getByRole("button", { name: "Save" }).click();
+const gone = (page: Page) => dialogOf(page).waitFor({ state: "detached" });
+
+async function made(path: string, body: Record<string, string>): Promise<string> {
+  return String(bodyOf(await peer.post(path, body), 201).details.id);
+}
+const organization = (name: string) => made("/organizations", { name });
+const opened = (id: string, visit: Entered) =>
+  visit.page.goto(`${peer.issuer}/ui/console/organizations/${id}`);
+
+/** What holds of every change in the console, tried with a few of them. */
+export function describeChanges(): void {
+  describe("a change in the console (K7)", () => {
+    it("is made in a dialog, and what is shown follows at once", async () => {
+      const id = await organization("Badger");
+      await using visit = await enter(`/ui/console/organizations/${id}`);
+      const { page } = visit;
+      await press(page, "Edit: Badger");
+      const name = dialogOf(page).getByLabel("Name");
+      assert.equal(await name.inputValue(), "Badger");
+      await name.fill("Badger & Co");
+      await dialogOf(page).getByText("As code").click();
+      await dialogOf(page).getByText("curl -X PATCH", { exact: false }).waitFor();
+      await shoot(page, "dialog");
+      assert.deepEqual(await faultsOf(page), []);
+      await save(page);
+      await gone(page);
+      await page.getByRole("heading", { level: 1, name: "Badger & Co" }).waitFor();
+      await page.getByRole("status").getByText("Done: Edit").waitFor();
+      expectQuiet(visit);
+    });
+
+    it("says at its field what is wrong with it, and keeps what was typed", async () => {
+      await using visit = await enter("/ui/console/organizations");
+      const { page } = visit;
+      await press(page, "Create an organization");
+      await dialogOf(page).getByLabel("Name").fill("A\u0007B");
+      await dialogOf(page).getByLabel("Domain").fill("not a domain");
+      await save(page);
+      const alert = dialogOf(page).getByRole("alert");
+      await alert.waitFor();
+      const domain = dialogOf(page).getByLabel("Domain");
+      assert.equal(await domain.getAttribute("aria-invalid"), "true");
+      assert.equal(await domain.inputValue(), "not a domain");
+      assert.equal(await dialogOf(page).getByLabel("Name").getAttribute("aria-invalid"), "true");
+      await shoot(page, "dialog-wrong");
+      assert.deepEqual(await faultsOf(page), []);
+    });
+
+    it("shows what somebody else changed meanwhile, and sends what was typed only when told", async () => {
+      const id = await organization("Civet");
+      await using visit = await enter(`/ui/console/organizations/${id}`);
+      const { page } = visit;
+      await press(page, "Edit: Civet");
+      await dialogOf(page).getByLabel("Name").fill("Mine");
+      bodyOf(await peer.patch(`/organizations/${id}`, { name: "Theirs" }));
+      await save(page);
+      const alert = dialogOf(page).getByRole("alert");
+      await alert.getByText("Somebody changed this meanwhile").waitFor();
+      const cells = await alert.getByRole("cell").allTextContents();
+      assert.deepEqual(cells, ["Civet", "Theirs", "Mine"]);
+      await shoot(page, "dialog-conflict");
+      assert.deepEqual(await faultsOf(page), []);
+      assert.equal(
+        bodyOf(await peer.get(`/organizations/${id}`)).organization.organization.name,
+        "Theirs",
+      );
+      await press(page, "Send mine nevertheless");
+      await gone(page);
+      await page.getByRole("heading", { level: 1, name: "Mine" }).waitFor();
+    });
+
+    it("keeps what was typed when the service cannot be reached", async () => {
+      const id = await organization("Dingo");
+      await using visit = await enter(`/ui/console/organizations/${id}`);
+      const { page } = visit;
+      await press(page, "Edit: Dingo");
+      await dialogOf(page).getByLabel("Name").fill("Dingo 2");
+      await page.context().setOffline(true);
+      await save(page);
+      await dialogOf(page).getByText("The service could not be reached").waitFor();
+      assert.equal(await dialogOf(page).getByLabel("Name").inputValue(), "Dingo 2");
+      await page.context().setOffline(false);
+      await save(page);
+      await gone(page);
+      await page.getByRole("heading", { level: 1, name: "Dingo 2" }).waitFor();
+    });
+
+    it("goes on after a log-in beside it when the session has ended", async () => {
+      const id = await organization("Echidna");
+      await using visit = await enter(`/ui/console/organizations/${id}`);
+      const { page } = visit;
+      await press(page, "Edit: Echidna");
+      await dialogOf(page).getByLabel("Name").fill("Echidna 2");
+      const { result } = bodyOf(await peer.post("/sign_ins/_search", [{ user_id: visit.id }]));
+      for (const { details } of result) bodyOf(await peer.remove(`/sign_ins/${details.id}`));
+      await save(page);
+      await dialogOf(page).getByText("You are signed out").waitFor();
+      const [beside] = await Promise.all([
+        page.waitForEvent("popup"),
+        press(page, "Log in in a window of its own"),
+      ]);
+      await logIn(beside, visit.loginName);
+      await gone(page);
+      await page.getByRole("heading", { level: 1, name: "Echidna 2" }).waitFor();
+      assert.equal(beside.isClosed(), true);
+    });
+
+    it("asks with the name before something is lost, and leads to the list", async () => {
+      const id = await organization("Ferret");
+      await using visit = await enter("/ui/console/organizations");
+      await opened(id, visit);
+      const { page } = visit;
+      await press(page, "Delete: Ferret");
+      await dialogOf(page).getByText("This concerns “Ferret”", { exact: false }).waitFor();
+      await press(page, "Cancel");
+      await gone(page);
+      await press(page, "Delete: Ferret");
+      await dialogOf(page).getByRole("button", { name: "Delete", exact: true }).click();
+      await page.waitForURL((url) => url.pathname.endsWith("/organizations"));
+      assert.equal(
+        (await peer.get(`/organizations/${id}`)).refusal?.reason,
+        "ORGANIZATION_NOT_FOUND",
+      );
+      expectQuiet(visit);
+    });
+
+    it("is not offered to who may only read", async () => {
+      const id = await organization("Gecko");
+      await using visit = await enter(`/ui/console/organizations/${id}`, {
+        roles: ["IAM_OWNER_VIEWER"],
+      });
+      const { page } = visit;
+      await page.getByRole("heading", { level: 1, name: "Gecko" }).waitFor();
+      for (const path of ["/organizations", "/people", "/projects", "/settings/login"]) {
+        await page.goto(`${peer.issuer}/ui/console${path}`);
+        await page.getByRole("table").waitFor();
+        const buttons = await page.getByRole("main").getByRole("button").allTextContents();
+        assert.deepEqual(
+          buttons.filter((text) => text !== "Show more"),
+          [],
+          path,
+        );
+      }
+      expectQuiet(visit);
+    });
+
+    it("of one’s own credentials asks to prove who one is, in a window beside it", async () => {
+      await using visit = await enter("/ui/console/people");
+      const { page, id } = visit;
+      await page.goto(`${peer.issuer}/ui/console/people/${id}?tab=credentials`);
+      await press(page, "Set the password");
+      const field = dialogOf(page).getByLabel("Password", { exact: true });
+      await field.fill("another-Correct-horse-9");
+      await dialogOf(page).getByLabel("To be changed at the next log-in").uncheck();
+      clock.ahead += 6 * 60_000;
+      await save(page);
+      await dialogOf(page).getByText("Prove once more who you are").waitFor();
+      assert.equal(await field.inputValue(), "another-Correct-horse-9");
+      await shoot(page, "dialog-step-up");
+      assert.deepEqual(await faultsOf(page), []);
+      const [beside] = await Promise.all([
+        page.waitForEvent("popup"),
+        press(page, "Log in in a window of its own"),
+      ]);
+      await beside.fill("input[name=password]", password);
+      await beside.click("button[type=submit]");
+      await gone(page);
+      await page.getByRole("status").getByText("Done: Set the password").waitFor();
+    });
+  });
+}

@@ -1,0 +1,63 @@
+// Run: shared
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type DescMessage, fromJson, type JsonObject } from "@bufbuild/protobuf";
+import { fieldAt } from "../../src/console/declared/schema.ts";
+import { allFields, allShown, declaredKinds, declaredLists, offered } from "./declared.ts";
+
+const lacks = (message: DescMessage, path: string): boolean => fieldAt(message, path) === undefined;
+
+describe("what the console declares", () => {
+  it("shows what the messages of the schema have", () => {
+    const wrong = allShown.flatMap(({ shown, message }) =>
+      shown.text === undefined && (message === undefined || lacks(message, shown.path))
+        ? [`${message?.typeName}: ${shown.path}`]
+        : [],
+    );
+    assert.deepEqual(wrong, []);
+  });
+
+  it("sends what the requests of the schema have", () => {
+    const wrong = offered.flatMap(({ action }) => {
+      const ways = (action.fields ?? []).flatMap((each) => ("ways" in each ? each.ways : []));
+      const given = [action.given, ...ways.map((way) => way.given)];
+      return [
+        ...allFields(action).map(({ path }) => path),
+        ...given.flatMap((each) => Object.keys(each ?? {})),
+        ...(action.clears === undefined ? [] : [action.clears]),
+      ]
+        .filter((path) => lacks(action.method.input, path))
+        .map((path) => `${action.method.name}: ${path}`);
+    });
+    assert.deepEqual(wrong, []);
+  });
+
+  it("searches by requests of the schema", () => {
+    const object = { details: { id: "1" }, client_id: "2" };
+    const read = (message: DescMessage, request: JsonObject) => void fromJson(message, request);
+    for (const { listed } of declaredLists) {
+      const { method, request } = listed.search;
+      for (const state of ["", ...(listed.states ?? [])]) {
+        read(method.input, request({ q: "a", org: "3", state }));
+        read(method.input, request({ q: "", org: undefined, state }));
+      }
+    }
+    for (const { kind } of declaredKinds) {
+      const searches = [...kind.rows.map(({ search }) => search), kind.history];
+      for (const search of searches) {
+        if (search !== undefined) read(search.method.input, search.request(object));
+      }
+    }
+  });
+
+  it("asks before whatever it removes", () => {
+    const removing = /^(?:Delete|Remove|Deactivate)/;
+    const unasked = offered.filter(
+      ({ action }) => removing.test(action.method.name) && action.isDangerous !== true,
+    );
+    assert.deepEqual(
+      unasked.map(({ path, action }) => `${path}: ${action.method.name}`),
+      [],
+    );
+  });
+});

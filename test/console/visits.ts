@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import type { Page } from "playwright-core";
+import { axe } from "../login/axe.ts";
+import { type TestBrowser, startBrowser, type Visit } from "../support/browser.ts";
+import { addPersonNamed, password } from "../support/login.ts";
+import { type OidcPeer, startOidc } from "../support/oidc.ts";
+import { bodyOf } from "../support/peer.ts";
+
+/** How far the service is ahead of this machine. */
+export const clock = { ahead: 0 };
+
+/** One service and one browser for all that is tried in the console. */
+export const peer: OidcPeer = await startOidc({ now: () => new Date(Date.now() + clock.ahead) });
+const browser: TestBrowser = await startBrowser();
+
+export async function endVisits(): Promise<void> {
+  await browser[Symbol.asyncDispose]();
+  await peer[Symbol.asyncDispose]();
+}
+
+const pictures = process.env["IDSVC_TEST_PICTURES"];
+
+export const phone = { width: 360, height: 740 };
+export const desk = { width: 1440, height: 900 };
+/** A name that runs scripts wherever it is not shown as text. */
+export const evil = `"><img src=x onerror=alert(1)><script>alert(2)</script>`;
+
+export type Entered = Visit & { id: string; loginName: string; refused: string[] };
+export type EnterOptions = Parameters<TestBrowser["visit"]>[0] & {
+  roles?: string[];
+  /** The organization in which the roles are held; the instance without. */
+  organizationId?: string;
+};
+
+/** Opens a page of the console in a new browser, as a person with roles in the instance or in an organization. */
+export async function enter(path: string, options: EnterOptions = {}): Promise<Entered> {
+  const { roles = ["IAM_OWNER"], organizationId, ...more } = options;
+  const { id, loginName } = await addPersonNamed(peer);
+  const ctx =
+    organizationId === undefined
+      ? { instance_id: peer.app.made.instance_id }
+      : { org_id: organizationId };
+  bodyOf(await peer.post("/memberships", { ctx, user_id: id, roles }), 201);
+  const visit = await browser.visit({ viewport: desk, ...more });
+  const { page } = visit;
+  await page.addInitScript({ content: axe });
+  await page.goto(`${peer.issuer}${path}`);
+  await logIn(page, loginName);
+  await page.waitForURL((url) => url.pathname.startsWith("/ui/console/"));
+  await page.getByRole("navigation").first().waitFor();
+  visit.misdeeds.splice(0);
+  const refused: string[] = [];
+  page.on("response", (answer) => {
+    if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()}`);
+  });
+  return { ...visit, id, loginName, refused };
+}
+
+/** Fills in the pages of the log-in that ask for a name and a password. */
+export async function logIn(page: Page, loginName: string): Promise<void> {
+  await page.fill("input[name=login_name]", loginName);
+  await page.click("button[type=submit]");
+  await page.fill("input[name=password]", password);
+  await page.click("button[type=submit]");
+}
+
+/** A picture of the whole page, where somebody wants to look at it. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  if (pictures !== undefined) {
+    await page.screenshot({ path: `${pictures}/console-${name}.png`, fullPage: true });
+  }
+}
+
+/** What is wrong with what the page shows: for readers with screen readers, and on this screen. */
+export async function faultsOf(page: Page): Promise<unknown> {
+  return page.evaluate(async () => {
+    const run = Reflect.get(globalThis, "axe") as {
+      run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+    };
+    const { violations } = await run.run();
+    const { scrollWidth, clientWidth } = document.documentElement;
+    const small = [...document.querySelectorAll("button, input, select, summary, nav a")]
+      .map((each) => ({ html: each.outerHTML, box: each.getBoundingClientRect() }))
+      .filter(({ box }) => box.height > 0 && (box.height < 24 || box.width < 24));
+    return [
+      ...violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+      ...small.map(({ html }) => `too small: ${html}`),
+      ...(scrollWidth > clientWidth ? [`${scrollWidth} wide in ${clientWidth}`] : []),
+    ];
+  });
+}
+
+/** Nothing was refused, and the page did nothing that no page may. */
+export function expectQuiet({ misdeeds, refused }: Entered): void {
+  assert.deepEqual(refused, []);
+  assert.deepEqual(misdeeds, []);
+}
