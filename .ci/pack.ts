@@ -142,7 +142,7 @@ function published(manifest: Manifest): object {
     bin: { [name]: launcher },
     exports: { ...Object.fromEntries(doors), "./package.json": "./package.json" },
     imports: { "#gen/*.ts": { types: "./gen/*.d.ts", default: "./gen/*.js" } },
-    files: ["bin", "src", "gen", "console", ...schema],
+    files: ["bin", "src", "gen", "console", "docs", ...schema],
     dependencies,
   };
 }
