@@ -15,5 +15,5 @@ parentPort?.on("message", ({ url, method, token, body }: Asked) => {
       return { status: answer.status, text: text.slice(0, longestText) };
     })
     .catch((error: unknown): Told => ({ status: 0, text: String(error) }))
-    .then((told) => parentPort?.postMessage(told));
+    .then((told) => parentPort?.postMessage(told, []));
 });

@@ -63,7 +63,7 @@ async function ask(method: string, path: string, body?: JsonValue): Promise<stri
     token: path === "/metrics" ? metricsToken : store.token,
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   };
-  caller.postMessage(asked);
+  caller.postMessage(asked, []);
   const [told] = (await once(caller, "message")) as [Told];
   if (told.status >= 300 || told.status === 0) throw new Error(`${method} ${path}: ${told.text}`);
   return told.text;
