@@ -91,5 +91,6 @@ ${colours({ branding: look, nonce })}
   return [
     { path: `${assetsPath}/:name`, ...common, handle: asset },
     { path: `${consolePath}{/*page}`, ...common, handle: page },
+    { path: `${consolePath}/`, ...common, handle: page },
   ];
 }

@@ -4,6 +4,7 @@ import { fieldAt } from "../declared/schema.ts";
 import { wordOf } from "../objects/value.tsx";
 import { t } from "../told.ts";
 import style from "./forms.module.css";
+import { intoView } from "./refused.tsx";
 import { fieldsOf, isSame, type Typed } from "./request.ts";
 
 const textOf = (value: JsonValue | undefined): string => {
@@ -35,7 +36,7 @@ export function Conflict({
     return isEnum && typeof value === "string" ? t(value) : textOf(value);
   };
   return (
-    <div className={style["refused"]} role="alert">
+    <div ref={intoView} className={style["refused"]} role="alert">
       <h3>{t("conflict")}</h3>
       {fields.length === 0 ? (
         <p>{t("conflictElsewhere")}</p>

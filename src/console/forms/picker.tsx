@@ -5,7 +5,7 @@ import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.t
 import { type Reference, textAt } from "../declared/declare.ts";
 import { objectsAt } from "../declared/schema.ts";
 import { callByJson } from "../json-calls.ts";
-import { useNames } from "../objects/names.ts";
+import { useFirst, useNames } from "../objects/names.ts";
 import { wordOf } from "../objects/value.tsx";
 import { t } from "../told.ts";
 import { type ControlProps, Labelled } from "./controls.tsx";
@@ -50,7 +50,10 @@ export function Picker({
     enabled: isOpen,
     placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
   });
-  const found = isOpen && data !== undefined ? foundIn(data, kind) : [];
+  const [isFocused, setFocused] = useState(false);
+  const isEmpty = isFocused && !isOpen && id === "" && (q ?? "") === "";
+  const first = useFirst(kind, isEmpty);
+  const found = isEmpty ? first : isOpen && data !== undefined ? foundIn(data, kind) : [];
   const current = Math.min(at, found.length - 1);
   const choose = (chosen: Found | undefined) => {
     if (chosen === undefined) return;
@@ -74,6 +77,8 @@ export function Picker({
             aria-activedescendant={found.length > 0 ? `${list}-${current}` : undefined}
             aria-describedby={describedBy}
             title={t("searchHint")}
+            onFocus={() => setFocused(true)}
+            onBlur={() => setFocused(false)}
             value={q ?? names[kind].get(id) ?? id}
             onChange={({ target }) => {
               setQ(target.value);
@@ -86,7 +91,7 @@ export function Picker({
                 event.preventDefault();
                 setAt(Math.max(0, Math.min(found.length - 1, current + step)));
               }
-              if (event.key === "Enter" && isOpen) {
+              if (event.key === "Enter" && found.length > 0) {
                 event.preventDefault();
                 choose(found[current]);
               }

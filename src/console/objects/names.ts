@@ -50,6 +50,20 @@ export function useNames(objects: readonly JsonObject[], shown: readonly Shown[]
   };
 }
 
+const mostFirst = 8;
+
+/** Some objects of a kind, for whoever does not know what to type; none where the reader may not search them. */
+export function useFirst(kind: Reference, isAsked: boolean) {
+  const { method, name } = kinds[kind];
+  const { may } = useRights();
+  const request = { query: { limit: mostFirst, asc: true, skip_total: true } };
+  const { data } = useAnswer(method, isAsked && may(method) ? request : undefined);
+  return objectsAt(data ?? {}, "result").map((each) => {
+    const id = textAt(each, "details.id");
+    return { id, name: name(each), more: id };
+  });
+}
+
 function useNamesOf(
   kind: Reference,
   objects: readonly JsonObject[],
