@@ -56,6 +56,8 @@ export function createLogger(
       level,
       base: { service: "idsvc" },
       mixin: traceOfLine,
+      // By properties of their own: a line may have one of the name `__proto__`.
+      mixinMergeStrategy: (line, trace) => (isTraced(trace) ? { ...trace, ...line } : line),
       timestamp: () => `,"time":"${isoNow()}"`,
       formatters: {
         level: (label) => ({ level: label }),
@@ -72,9 +74,10 @@ export function createLogger(
 
 function traceOfLine(): { traceId?: string } {
   const traceId = currentSpan()?.traceId;
-  // Not one object for all: what a line says is put into it.
-  return traceId === undefined ? {} : { traceId };
+  return traceId === undefined ? untraced : { traceId };
 }
+const untraced = {};
+const isTraced = (trace: object): boolean => trace !== untraced;
 
 let millisecond = 0;
 let text = "";

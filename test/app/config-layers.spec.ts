@@ -57,6 +57,7 @@ describe("layers", () => {
       IDSVC_LOG_LEVEL: "warn",
       IDSVC_BOOTSTRAP_ORGANIZATION: "Acme",
       IDSVC_BOOTSTRAP_ADMIN_PASSWORD: "password1",
+      IDSVC_BOOTSTRAP_PRINT: "false",
       IDSVC_BOOTSTRAP_TOKEN: "token",
       IDSVC_SYSTEM_CALLERS: JSON.stringify({ ops: publicKey }),
       IDSVC_LIST_LIMIT_DEFAULT: "2",

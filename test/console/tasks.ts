@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import type { Page } from "playwright-core";
 import { bodyOf } from "../support/peer.ts";
 import { type Entered, enter, expectQuiet, peer } from "./visits.ts";
@@ -148,7 +148,21 @@ const tasks: readonly Task[] = [
 
 /** The tasks of administrators, each with the least role that may do it, once by mouse and once by keyboard. */
 export function describeTasks(): void {
+  // Whoever has a role logs in once.
+  const visits = new Map<string, Promise<Entered>>();
+  function visitOf(role: string, organizationId: string): Promise<Entered> {
+    let visit = visits.get(role);
+    if (visit === undefined) {
+      visit = enter("/ui/console/people", { roles: [role], organizationId });
+      visits.set(role, visit);
+    }
+    return visit;
+  }
+
   describe("the tasks of administrators in the console", () => {
+    after(async () => {
+      for (const visit of visits.values()) await (await visit)[Symbol.asyncDispose]();
+    });
     for (const [way, hands] of [
       ["by mouse", mouse],
       ["by keyboard", keyboard],
@@ -156,10 +170,7 @@ export function describeTasks(): void {
       for (const { name, role, run } of tasks) {
         it(`${name}, ${way}, as ${role}`, async () => {
           const world = await worldOf();
-          const { organizationId } = world;
-          await using visit: Entered = await enter("/ui/console/people", {
-            ...{ roles: [role], organizationId },
-          });
+          const visit = await visitOf(role, world.organizationId);
           visit.page.setDefaultTimeout(15_000);
           await run(visit.page, hands, world);
           expectQuiet(visit);
