@@ -47,7 +47,7 @@ const found: Record<SabotageName, Found | readonly Found[]> = {
     ...{ by: killed, engine: "postgres", rounds: 20, says: notThere },
   },
   "rows of projections are dropped": {
-    ...{ by: killed, engine: "sqlite", rounds: 1, says: /projection \w+: \d+ rows differ/ },
+    ...{ by: killed, engine: "sqlite", rounds: 5, says: /projection \w+: \d+ rows differ/ },
   },
   "SQLite does not flush": [
     {
