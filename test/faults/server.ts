@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -53,12 +52,14 @@ export function spawnCommand(
   const imports = (place.imports ?? []).map((file) => `--import=${file}`);
   const main = [process.execPath, ...flags, ...imports, join(root, "src/main.js"), ...command];
   const [program = "", ...args] = [...(how.before ?? []), ...main];
-  return spawn(program, args, {
+  const child = spawn(program, args, {
     cwd: place.dataDir,
     stdio: ["ignore", "ignore", how.quiet === true ? "ignore" : "inherit"],
     detached: isOfMany(place),
     env: { IDSVC_DATA_DIR: place.dataDir, IDSVC_LOG_LEVEL: "silent", ...place.env },
   });
+  if (isOfMany(place)) groups.add(child);
+  return child;
 }
 
 export function spawnServer({ port, env, ...place }: Place, how: How = {}): ChildProcess {
@@ -69,12 +70,13 @@ export function spawnServer({ port, env, ...place }: Place, how: How = {}): Chil
 const isOfMany = ({ env }: Pick<Place, "env">): boolean =>
   Number(env?.["IDSVC_PROCESSES"] ?? 1) > 1;
 
+const groups = new WeakSet<ChildProcess>();
+
 /** Whoever is asked to stop asks those that it has started; everything else meets them all. */
 function strike(child: ChildProcess, signal: NodeJS.Signals): void {
-  const { pid = 0 } = child;
-  const group = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[2];
-  if (signal !== "SIGTERM" && Number(group) === pid) process.kill(-pid, signal);
-  else child.kill(signal);
+  const { pid } = child;
+  if (signal === "SIGTERM" || pid === undefined || !groups.has(child)) child.kill(signal);
+  else process.kill(-pid, signal);
 }
 
 /** Ends a process that this test started, and waits until it is gone. */
