@@ -108,7 +108,9 @@ function createWorkers(
     const { number: worker } = slot;
     const { lived, pauseMs } = noteEnd(slot);
     relay.forget(worker);
-    const ownCode = code ?? exitCodes.failed;
+    // One that still starts has nothing under way, and ends by the signal that it is sent.
+    const isStart = isStopping && signal === "SIGTERM";
+    const ownCode = code ?? (isStart ? exitCodes.done : exitCodes.failed);
     if (!hasServed || isStopping) {
       worstCode = Math.max(worstCode, ownCode);
       if (running().length === 0) finish(worstCode);

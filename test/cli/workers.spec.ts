@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { takeServingLock } from "../../src/storage/sqlite/serving-lock.ts";
+import { freePort } from "../faults/server.ts";
 import { freshDatabase } from "../support/postgres.ts";
-import { type Env, idsvc, newFolder } from "./command.ts";
+import { type Env, idsvc, newFolder, serve } from "./command.ts";
 import {
   addTarget,
   childrenOf,
@@ -153,6 +154,12 @@ describe("IDSVC_PROCESSES", () => {
         /IDSVC_PROCESSES.* must be a whole number from 1 to 256, or auto/,
       ));
   }
+  it("ends with 0 where the service is asked to stop while others of its processes still start (F23)", async () => {
+    const env = { IDSVC_DATA_DIR: newFolder(), IDSVC_PORT: String(await freePort()) };
+    // It is asked as soon as the first is ready.
+    const { code, err } = await serve({ ...env, IDSVC_PROCESSES: "4", IDSVC_LOG_LEVEL: "error" });
+    assert.equal(code, 0, err);
+  });
   it("leads to one line where another process serves the store of SQLite", async () => {
     const dir = newFolder();
     using _ = takeServingLock(join(dir, "idsvc.db"));
