@@ -1,7 +1,7 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Caller, TokenLimit } from "../../authz/context.ts";
 import { commonPermissions, limitedPermissions } from "../../authz/limited.ts";
-import { permissionsFrom } from "../../authz/permissions.ts";
+import { type Membership, permissionsFrom } from "../../authz/permissions.ts";
 import { resourceExhausted, unauthenticated, tokenMissing } from "../../errors.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { Ports } from "./index.ts";
@@ -27,7 +27,7 @@ export const authenticate =
     };
   };
 
-function admit({ memberships }: Ports, call: Call, caller: Caller): Awaitable<void> {
+function admit(ports: Ports, call: Call, caller: Caller): Awaitable<void> {
   call.caller = caller;
   if (caller.kind === "system") {
     const roles = ["SYSTEM_OWNER"];
@@ -35,12 +35,25 @@ function admit({ memberships }: Ports, call: Call, caller: Caller): Awaitable<vo
     return undefined;
   }
   if (call.isBlocked) throw instanceBlocked();
-  return whenKnown(memberships.ofUser(call.instanceId, caller.userId), (ofUser) => {
-    call.permissions = permissionsOf(ofUser, caller.limit);
-    return caller.actorIds === undefined
-      ? undefined
-      : limitToActors(memberships, call, caller.actorIds);
+  const ofUser = ports.memberships.ofUser(call.instanceId, caller.userId);
+  if (!(ofUser instanceof Promise)) return permit(ports, call, caller, ofUser);
+  return ofUser.then(async (found) => {
+    // They may be newer than the token that was known, which may have ended as they were given (J20).
+    const again = call.vouched?.caller ?? (await callerOf(ports, call));
+    if (again.kind === "system" || again.userId !== caller.userId) throw tokenInvalid();
+    call.caller = again;
+    return permit(ports, call, again, found);
   });
+}
+
+function permit(
+  { memberships }: Ports,
+  call: Call,
+  { limit, actorIds }: Exclude<Caller, { kind: "system" }>,
+  ofUser: readonly Membership[],
+): Awaitable<void> {
+  call.permissions = permissionsOf(ofUser, limit);
+  return actorIds === undefined ? undefined : limitToActors(memberships, call, actorIds);
 }
 
 /** Whoever acts for somebody does no more than either may (J2a). */

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { MembershipContext } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import {
   MembershipFieldNameSchema,
@@ -28,7 +29,10 @@ const contextTypes: ReadonlyMap<string, Membership["contextType"]> = new Map([
   ["projectGrant", "projectGrant"],
 ]);
 
-/** The memberships of a user, never older than the last write that changed any (B7). */
+/**
+ * The memberships of a user, never older than the last write of this process that changed any (B7). Where they are read from the
+ * store, nothing that is cached is older than they are from then on.
+ */
 export function membershipReader(db: Database): MembershipReader {
   const t = db.table(memberships);
   return {
@@ -37,6 +41,9 @@ export function membershipReader(db: Database): MembershipReader {
         .select()
         .from(t)
         .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+      // The store is looked at once a turn of the event loop.
+      await turn();
+      await db.catchUp();
       return rows.flatMap(({ contextType, contextId, organizationId, roles, isAccepted }) => {
         const type = contextTypes.get(contextType);
         return type === undefined || !isAccepted
