@@ -6,8 +6,9 @@ import { after, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fromJson } from "@bufbuild/protobuf";
 import { checkStore } from "../faults/checker.ts";
-import { startTestApp } from "../support/app.ts";
+import { addCaller, startTestApp } from "../support/app.ts";
 import { beside } from "../support/beside.ts";
+import { bodyOf, uniqueName } from "../support/peer.ts";
 import { connectPeer, messageOf, type Peer, someProtocols } from "../support/protocols.ts";
 import { storeOfMany } from "../support/processes.ts";
 import { systemCaller } from "../support/system-caller.ts";
@@ -135,6 +136,41 @@ describe("two processes behind a proxy that leads each connection to either (H5)
       const gone = await reader.rest("GET", path, undefined, options);
       assert.equal(gone.status, 404);
       assert.equal(gone.refusal?.reason, "TARGET_NOT_FOUND");
+    }
+  });
+
+  it("J20: give no new power by a token that ended as it was given, however new what each of them knows is", async () => {
+    const [one, two] = [freshPeer(first.port), freshPeer(second.port)];
+    const owner = { token: first.token };
+    const maker = await addCaller(first, ["IAM_ORG_MANAGER"]);
+    const path = "/resources/v3alpha";
+    const newMachine = async () => {
+      const machine = {
+        username: uniqueName("machine"),
+        schema_id: "machine",
+        data: { name: "m" },
+      };
+      return String(
+        bodyOf(await one.rest("POST", `${path}/users`, machine, owner), 201).details.id,
+      );
+    };
+    const promote = async (by: typeof one, user_id: string) => {
+      const given = { ctx: { instance_id: first.made.instance_id }, user_id, roles: ["IAM_OWNER"] };
+      const added = await by.rest("POST", `${path}/memberships`, given, owner);
+      return String(bodyOf(added, 201).details.id);
+    };
+    for (let round = 0; round < 5; round++) {
+      const [id, other] = [await newMachine(), await newMachine()];
+      const membership = await promote(one, other);
+      const made = await one.rest("POST", `${path}/users/${id}/personal_access_tokens`, {}, maker);
+      const token = String(bodyOf(made, 200).token);
+      // The second knows the token, and has to read memberships anew.
+      bodyOf(await two.rest("GET", `${path}/users/${id}`, undefined, { token }));
+      bodyOf(await two.rest("DELETE", `${path}/memberships/${membership}`, undefined, owner));
+      await promote(one, id);
+      const asked = await two.rest("POST", `${path}/targets/_search`, [], { token });
+      assert.equal(asked.status, 401, JSON.stringify(asked.json));
+      assert.equal(asked.refusal?.reason, "TOKEN_INVALID");
     }
   });
 
