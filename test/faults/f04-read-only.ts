@@ -44,7 +44,7 @@ export const readOnly: Fault = {
         const running = writers.run(server.url);
         await nextAcknowledged(writers, patienceMs);
         {
-          await using _ = await inject(server.pid, writes, "error=EROFS:when=1+");
+          await using _ = await inject(server.writer.pid, writes, "error=EROFS:when=1+");
           outcome.struck += 1;
           await refused(writers, outcome);
           await readsGoOn(server.url, writers.log, outcome);

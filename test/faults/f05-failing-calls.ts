@@ -34,7 +34,7 @@ const failures: Failure[] = [
 
 /**
  * What is acknowledged is flushed; and the n-th write or flush fails, n = 1 and on. A write that fails fails its callers; after a
- * flush that fails the process ends, and another one finds each change of the last batch whole or absent.
+ * flush that fails the process that writes ends, and another one finds each change of the last batch whole or absent.
  *
  * On SQLite every commit is watched between the store and the library, and flushes are made to fail there, which needs nothing
  * of the machine; where `strace` is, calls of the system fail too. On PostgreSQL the server tells how often it has flushed its log.
@@ -119,8 +119,9 @@ async function commitFails(store: Store, writers: Writers, outcome: Outcome): Pr
 }
 
 async function ends(server: Running, outcome: Outcome, what: string): Promise<void> {
-  for (const end = Date.now() + endMs; !server.hasEnded() && Date.now() < end; ) await delay(5);
-  if (!server.hasEnded()) outcome.unexplained.push(`${what}: the server goes on`);
+  for (const end = Date.now() + endMs; !server.writer.hasEnded() && Date.now() < end; )
+    await delay(5);
+  if (!server.writer.hasEnded()) outcome.unexplained.push(`${what}: the server goes on`);
 }
 
 async function callFails(
@@ -134,7 +135,7 @@ async function callFails(
   try {
     // Flushes go on failing: what a later one might mend must not hide what the first one broke.
     const when = isFlush ? `${nth}+` : String(nth);
-    await using injection = await inject(server.pid, calls, `error=${error}:when=${when}`);
+    await using injection = await inject(server.writer.pid, calls, `error=${error}:when=${when}`);
     const name = `${calls} ${nth} with ${error}`;
     const running = writers.run(server.url);
     for (const end = Date.now() + strikeMs; injection.injected() === 0; await delay(5)) {

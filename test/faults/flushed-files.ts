@@ -4,6 +4,7 @@ import {
   cpSync,
   existsSync,
   ftruncateSync,
+  lstatSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -33,10 +34,12 @@ export const keepingFlushed = (to: string) => ({
   env: { FLUSHED_FILES: to },
 });
 
-/** A copy of a store that nobody has open, without the index of the log, which is memory. */
+const isKept = (path: string): boolean => !path.endsWith("-shm") && !lstatSync(path).isSocket();
+
+/** A copy of a store that nobody has open, without the index of the log, which is memory, and without sockets. */
 export function copyStore(from: string): string {
   const to = mkdtempSync(join(tmpdir(), "idsvc-fault-"));
-  cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith("-shm") });
+  cpSync(from, to, { recursive: true, filter: isKept });
   return to;
 }
 

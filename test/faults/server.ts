@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -21,6 +22,8 @@ export type Running = {
   readonly pid: number;
   /** Whether the process has ended, by itself or not. */
   hasEnded(): boolean;
+  /** The process that writes the store: this one, or where several serve one of its own, whose place another one takes. */
+  readonly writer: { pid: number; hasEnded(): boolean };
 };
 
 export async function freePort(): Promise<number> {
@@ -102,15 +105,27 @@ export async function startServer(place: Place, how: How = {}): Promise<Running>
     }
     await delay(5);
   }
+  const { pid = 0 } = child;
+  const writer = writerOf(pid);
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
   return {
     url,
     readyMs: performance.now() - started,
     kill: async () => void (await end(child, "SIGKILL")),
     stop: () => end(child, "SIGTERM"),
     signal: (name) => strike(child, name),
-    pid: child.pid ?? 0,
-    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    pid,
+    hasEnded,
+    writer: { pid: writer, hasEnded: () => hasEnded() || !existsSync(`/proc/${writer}`) },
   };
+}
+
+/** Of those that this process has started the one that writes an SQLite store, or itself where none does. */
+function writerOf(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  const isWriter = (each: string) =>
+    each !== "" && readFileSync(`/proc/${each}/cmdline`, "utf8").includes("writer-process");
+  return Number(children.find(isWriter) ?? pid);
 }
 
 const isReady = (url: string): Promise<boolean> =>
