@@ -54,6 +54,11 @@ function loader(specs: readonly Spec[]): string {
   const each = specs.map(({ path }) => [path, pathToFileURL(join(root, path)).href]);
   return `// Run: ${said}
 import { it } from "node:test";
-for (const [path, url] of ${JSON.stringify(each)}) it(path, () => import(url));
+import { begin } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, "cost.js")).href)};
+const load = (path, url) => {
+  begin(path);
+  return import(url);
+};
+for (const [path, url] of ${JSON.stringify(each)}) it(path, () => load(path, url));
 `;
 }
