@@ -24,10 +24,9 @@ export function bundled(specs: readonly Spec[]): string[] {
   };
   const shared = specs.filter(({ says }) => says.has("shared"));
   const bundles = [...togetherBy(shared)].flatMap(([name, all]) => {
-    const isOfBrowsers = name === "browser";
-    const count = Math.ceil(all.length / (isOfBrowsers ? mostBrowsers : mostTogether));
+    const count = Math.ceil(all.length / (name === "browser" ? mostBrowsers : mostTogether));
     return Array.from({ length: count }, (_, at) => {
-      const path = join(folder, `${isOfBrowsers ? 1 : 2}-${name}-${at + 1}.spec.mjs`);
+      const path = join(folder, `2-${name}-${at + 1}.spec.mjs`);
       // Neighbours are alike, also in what they take: dealt out, no bundle takes much longer than another.
       writeFileSync(path, loader(all.filter((__, place) => place % count === at)));
       return path;

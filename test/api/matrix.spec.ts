@@ -217,8 +217,9 @@ for (const [nth, { rule }] of unary.entries()) {
       );
     };
 
-    const [only, ...more] = own;
-    it(`gives ${more.length > 0 ? "the same result over every protocol" : `its result over ${only}`}`, async () => {
+    const over =
+      own.length > 1 ? "the same result over every protocol" : `its result over ${own[0]}`;
+    it(`gives ${over}`, async () => {
       let found = await answers();
       if (sample.writes) {
         const [first] = found.values();
