@@ -5,6 +5,8 @@ import { pathToFileURL } from "node:url";
 import { root, type Spec } from "./specs.ts";
 
 const mostTogether = 20;
+// Each takes as long as twenty others, and which process ends last must not decide when the run ends.
+const mostBrowsers = 4;
 
 /**
  * What the test runner starts as a process each, in this order: specs that take longest, files that load several in turn, and
@@ -22,7 +24,7 @@ export function bundled(specs: readonly Spec[]): string[] {
   };
   const shared = specs.filter(({ says }) => says.has("shared"));
   const bundles = [...togetherBy(shared)].flatMap(([name, all]) => {
-    const count = Math.ceil(all.length / mostTogether);
+    const count = Math.ceil(all.length / (name === "browser" ? mostBrowsers : mostTogether));
     return Array.from({ length: count }, (_, at) => {
       const path = join(folder, `2-${name}-${at + 1}.spec.mjs`);
       // Neighbours are alike, also in what they take: dealt out, no bundle takes much longer than another.
@@ -34,12 +36,13 @@ export function bundled(specs: readonly Spec[]): string[] {
   return [...alone.map(single), ...bundles].toSorted();
 }
 
-/** Specs of a folder, of all folders with few, and those that need hashes of passwords as the service makes them. */
+/** Specs of a folder, of all folders with few, those that need hashes of passwords as the service makes them, and those of browsers. */
 function togetherBy(shared: readonly Spec[]): Map<string, Spec[]> {
   const folderOf = ({ path }: Spec): string => path.split("/")[1] ?? "";
   const sizes = Map.groupBy(shared, folderOf);
   return Map.groupBy(shared, (spec) => {
     if (spec.says.has("costly")) return "costly";
+    if (spec.says.has("browser")) return "browser";
     const folder = folderOf(spec);
     return (sizes.get(folder)?.length ?? 0) < mostTogether ? "others" : folder;
   });
@@ -54,6 +57,11 @@ function loader(specs: readonly Spec[]): string {
   const each = specs.map(({ path }) => [path, pathToFileURL(join(root, path)).href]);
   return `// Run: ${said}
 import { it } from "node:test";
-for (const [path, url] of ${JSON.stringify(each)}) it(path, () => import(url));
+import { begin } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, "cost.js")).href)};
+const load = (path, url) => {
+  begin(path);
+  return import(url);
+};
+for (const [path, url] of ${JSON.stringify(each)}) it(path, () => load(path, url));
 `;
 }

@@ -63,8 +63,26 @@ export function generate(target: string = root): void {
     writeFileSync(join(folder, "passwords", name), content);
   }
   buf("generate", "--output", target);
+  describeQuickly(join(target, "gen"));
   writeComments(join(target, "gen/comments.json"));
   generateClient(join(target, "gen"));
+}
+
+/** Has the files of the schema describe themselves by `file_desc.ts`, which is a twentieth of the start quicker. */
+function describeQuickly(gen: string): void {
+  const imported = /^import \{ (.*)fileDesc(, )?(.*) \} (from "@bufbuild\/protobuf\/codegenv2";)$/m;
+  for (const file of readdirSync(gen, { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith("_pb.ts")) continue;
+    const path = join(gen, file);
+    const text = readFileSync(path, "utf8");
+    if (!imported.test(text)) throw new Error(`${path} does not import fileDesc as expected`);
+    const others = text.replace(
+      imported,
+      'import { fileDesc } from "#gen/file_desc.ts";\nimport { $1$3 } $4',
+    );
+    writeFileSync(path, others);
+  }
+  cpSync(join(import.meta.dirname, "file_desc.ts"), join(gen, "file_desc.ts"));
 }
 
 // As text, so that two branches that change comments merge.

@@ -6,15 +6,18 @@
 // price. Where the runner asks for its hook it is given the storage: a test runs inside its own number, and whatever it begins
 // is found by that. Should another version of the runner ask in another way, nothing is replaced.
 import asyncHooks from "node:async_hooks";
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import module from "node:module";
+import { join, relative } from "node:path";
 import { getEnvironmentData, isMainThread, setEnvironmentData } from "node:worker_threads";
+import { begin } from "./cost.js";
 
 const hashesCheaply = "idsvc tests hash cheaply";
 
 if (isMainThread) {
   await import("../src/resolve.js");
   followTests();
+  beginSpec();
   setEnvironmentData(hashesCheaply, !isCostly(process.argv[1]));
 }
 if (getEnvironmentData(hashesCheaply)) hashCheaply();
@@ -40,6 +43,12 @@ function hashCheaply() {
       return { ...loaded, source: source.replace(costs, "memoryCost: 8, timeCost: 1,") };
     },
   });
+}
+
+/** A file that loads several specs says itself which one begins. */
+function beginSpec() {
+  const path = realpathSync(process.argv[1]);
+  if (path.endsWith(".spec.ts")) begin(relative(join(import.meta.dirname, ".."), path));
 }
 
 function followTests() {

@@ -18,12 +18,14 @@ import { run } from "node:test";
 import { spec as reporter, type TestEvent } from "node:test/reporters";
 import { parseArgs } from "node:util";
 import { bundled } from "./bundles.ts";
+import { costsOf, tableOf } from "./costs.ts";
 import { declared, type Engine, engines, root, type Spec, specsOf } from "./specs.ts";
 
 // `npm test`: the specs on SQLite, and those about the store once more on PostgreSQL. `npm run test:long` (`--long`): what is
 // left, which kills, waits and copies for long, or starts the service on PostgreSQL for what is not about the store.
 // `--engine` runs one of the two; files after it are run instead of all. What is red on one engine keeps the other from
-// nothing. The last output is the summary of the test runner, over all.
+// nothing. The last output is what the specs cost, by engine and folder (`IDSVC_TEST_LEDGER` names a file that keeps it by spec),
+// and the summary of the test runner, over all.
 
 // Young objects of tests are many and short: with more room for them less is copied (5 % of the processor time).
 const nodeFlags = [
@@ -45,6 +47,7 @@ process.env["NODE_COMPILE_CACHE"] = join(root, "node_modules/.cache/compile");
 const folder = temporaryFolder();
 process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 process.env["TMPDIR"] = folder;
+const ledger = (process.env["IDSVC_TEST_LEDGER"] ??= join(folder, "costs"));
 
 const { values: asked, positionals: files } = parseArgs({
   options: { engine: { type: "string" }, long: { type: "boolean", default: false } },
@@ -166,7 +169,8 @@ async function* events(): AsyncGenerator<TestEvent> {
   }
   totals.set("duration_ms", performance.now());
   const counts = [...totals].map(([name, count]) => `${name} ${count}`);
-  for (const message of [...failures, ...counts]) {
+  const costs = files.length > 0 ? [] : tableOf(costsOf(ledger));
+  for (const message of [...costs, ...failures, ...counts]) {
     yield { type: "test:diagnostic", data: { nesting: 0, message, level: "info" } };
   }
 }

@@ -1,4 +1,6 @@
+import { certificateOf } from "../app/certificate.ts";
 import { processCount } from "../app/config.ts";
+import { openDataDir } from "../app/data-dir.ts";
 import { type Context, configOf } from "./context.ts";
 import { isWorker } from "./worker.ts";
 
@@ -8,6 +10,9 @@ import { isWorker } from "./worker.ts";
  */
 export async function serveCommand(context: Context): Promise<number> {
   const config = configOf(context);
+  // What is refused whatever the store holds is refused before the service is loaded.
+  openDataDir(config);
+  certificateOf(config);
   const count = processCount(config);
   if (count > 1 && !isWorker()) {
     const { superviseWorkers } = await import("./workers.ts");

@@ -1,4 +1,4 @@
-// Run: alone, early
+// Run: shared, browser
 import assert from "node:assert/strict";
 import { text as textOf } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";

@@ -103,7 +103,7 @@ describe("two processes behind a proxy that leads each connection to either (H5)
     if (kind !== "unary" || sample === undefined) continue;
     const { method } = rule;
     // That all protocols answer alike is the matrix's to show.
-    const some = someProtocols(nth);
+    const some = someProtocols(nth, 1);
     it(`serve ${method.parent.name}.${method.name} over ${some.join(", ")}`, async () => {
       const token = sample.caller === "system" ? system : first.token;
       for (const [turn, protocol] of some.entries()) {

@@ -1,8 +1,12 @@
 // Run: shared
 import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
+import { pathToFileURL } from "node:url";
 import {
   createRegistry,
+  type DescFile,
   type DescMessage,
   fromJson,
   getOption,
@@ -34,6 +38,35 @@ import {
   SetStringSchema,
   SetStringShortSchema,
 } from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";
+
+describe("a file of the schema", () => {
+  it("is described with the files that it imports, and those with theirs", async () => {
+    const root = join(import.meta.dirname, "../..");
+    const modules = globSync("gen/**/*_pb.ts", { cwd: root }).map(
+      (path) => import(pathToFileURL(join(root, path)).href) as Promise<object>,
+    );
+    const isFile = (each: unknown): each is DescFile => Object(each).kind === "file";
+    const files = (await Promise.all(modules))
+      .flatMap((each) => Object.values(each))
+      .filter(isFile);
+    assert.ok(files.length > 100);
+    const known = new Map(files.map((file) => [file.name, file]));
+    let count = 0;
+    for (const { name, proto, dependencies } of files) {
+      assert.deepEqual(
+        dependencies.map((file) => file.proto.name),
+        proto.dependency,
+        name,
+      );
+      for (const file of dependencies) {
+        assert.equal(file, known.get(file.name) ?? file, name);
+        assert.equal(file.dependencies.length, file.proto.dependency.length, file.name);
+        count += 1;
+      }
+    }
+    assert.ok(count > 300);
+  });
+});
 
 const validator = createValidator({ registry: createRegistry(file_idsvc_options_v1_options) });
 

@@ -12,10 +12,11 @@ const root = join(import.meta.dirname, "../..");
 const seed = "20261123";
 
 describe("the search for power (decision 0089)", () => {
-  // On a machine that does much else the time is over before: `npm run test:long` takes all of them.
-  const steps = "2000";
+  // Ten attackers, and five on PostgreSQL, as most of what they try is refused above the store. On a machine
+  // that does much else the time is over before; `npm run fuzz -- --only authority` searches for as long as it is told.
+  const steps = engine === "sqlite" ? "1000" : "500";
   it("steps of attackers of all roles come to nothing that nobody gave them", async () => {
-    const flags = ["--steps", steps, "--seconds", "50", "--each", "200", "--seed", seed];
+    const flags = ["--steps", steps, "--seconds", "50", "--each", "100", "--seed", seed];
     const { code, said } = await search({ flags, without: "" });
     assert.equal(code, 0, said);
     assert.match(said, /^[1-9]\d* steps in \d+ worlds/m);
@@ -26,9 +27,9 @@ describe("the search for power (decision 0089)", () => {
   it("would find a way: a weaker one takes over a stronger one without J1", {
     skip: !isHere,
   }, async () => {
-    // A seed that finds it after few steps.
+    // Attackers that begin anew after few steps find it soon, whatever the seed leads to when a method is added.
     const roles = "IAM_USER_MANAGER,ORG_USER_MANAGER";
-    const flags = ["--steps", "5000", "--seed", "4", "--roles", roles];
+    const flags = ["--steps", "5000", "--each", "15", "--seed", "6", "--roles", roles];
     const { code, said } = await search({ flags, without: "J1" });
     assert.equal(code, 1, said);
     assert.match(said, /FOUND after \d+ steps.*power: .*assert\.deepEqual\(await replay/s);

@@ -54,16 +54,20 @@ describe("idsvc doctor on a damaged store", () => {
   ];
   for (const [what, damage] of damages)
     it(`says so and ends with 3, where it is ${what}`, async () => {
-      const env = damagedBy(damage);
-      const { code, out, err } = await idsvc(["doctor"], env);
-      assert.equal(code, 3, err);
-      assert.match(out, /^store: .*idsvc\.db.*(backup|database of idsvc)/m);
-      assert.doesNotMatch(`${out}${err}`, /^ {4}at /m, "no stack");
-      const told = await idsvc(["doctor", "--json"], env);
-      const { healthy, store } = JSON.parse(told.out);
-      assert.deepEqual([told.code, healthy, store.sound], [3, false, false]);
+      const { code, out, err } = await idsvc(["doctor", "--json"], damagedBy(damage));
+      const { healthy, store } = JSON.parse(out);
+      assert.deepEqual([code, healthy, store.sound], [3, false, false]);
       assert.match(store.reason, /^STORE_/);
+      assert.match(store.message, /idsvc\.db.*(backup|database of idsvc)/);
+      assert.doesNotMatch(`${store.message}${err}`, /^ {4}at /m, "no stack");
     });
+  it("says it to people in the same words", async () => {
+    const env = damagedBy((bytes) => void bytes.fill(0x5a, pageBytes));
+    const { code, out, err } = await idsvc(["doctor"], env);
+    assert.equal(code, 3, err);
+    assert.match(out, /^store: .*idsvc\.db.*(backup|database of idsvc)/m);
+    assert.doesNotMatch(`${out}${err}`, /^ {4}at /m, "no stack");
+  });
 });
 
 /** Stops at these system calls alone: at all of them a start takes several times as long. */

@@ -60,7 +60,8 @@ const found: Record<SabotageName, Found | readonly Found[]> = {
     ...{ by: callsFail, engine: "sqlite", rounds: 1, says: /the server goes on/ },
   },
   "PostgreSQL does not flush": {
-    ...{ by: callsFail, engine: "postgres", rounds: 1, says: /the log was flushed \d+ times/ },
+    // On a busy machine the server by itself flushes as often as a writer writes.
+    ...{ by: callsFail, engine: "postgres", rounds: 5, says: /the log was flushed \d+ times/ },
   },
   "a lost answer is taken for never happened": {
     ...{ by: databaseRestarted, engine: "postgres", rounds: 1 },

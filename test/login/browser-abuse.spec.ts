@@ -1,4 +1,4 @@
-// Run: alone, early
+// Run: shared, browser
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";

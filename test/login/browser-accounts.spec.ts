@@ -1,4 +1,4 @@
-// Run: alone, early
+// Run: shared, browser
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { addPersonNamed, password } from "../support/login.ts";

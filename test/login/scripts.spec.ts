@@ -1,4 +1,4 @@
-// Run: alone
+// Run: shared, browser
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { startBrowser, type TestBrowser, type Visit } from "../support/browser.ts";

@@ -44,14 +44,32 @@ const draws =
   process.env["IDSVC_TEST_PICTURES"] !== undefined;
 
 /**
- * A Chromium without a window. Tests that need one fail where there is none.
- *
- * It is driven from a process of its own: Playwright makes functions of texts, which the process of the tests may not.
+ * A Chromium without a window. Tests that need one fail where there is none. Specs of a process share it, each by a connection of
+ * its own, whose pages go with it.
  *
  * @param here names of hosts that are this machine to it
  * @throws Error when no browser is installed
  */
 export async function startBrowser(here: readonly string[] = []): Promise<TestBrowser> {
+  const hosts = here.map((host) => `MAP ${host} 127.0.0.1`).join(",");
+  const endpoint = endpoints.get(hosts) ?? launch(hosts);
+  endpoints.set(hosts, endpoint);
+  const browser = await connect(await endpoint);
+  return {
+    browser,
+    visit: (options) => visit(browser, options),
+    [Symbol.asyncDispose]: () => browser.close(),
+  };
+}
+
+/** Where a Chromium of this process is reached, by the names that are this machine to it. */
+const endpoints = new Map<string, Promise<string>>();
+
+/**
+ * It is driven from a process of its own: Playwright makes functions of texts, which the process of the tests may not. That ends with
+ * this one, and keeps it from nothing.
+ */
+async function launch(hosts: string): Promise<string> {
   const path = process.env["IDSVC_TEST_BROWSER"] ?? places.find((place) => existsSync(place));
   if (path === undefined) {
     throw new Error(
@@ -60,28 +78,19 @@ export async function startBrowser(here: readonly string[] = []): Promise<TestBr
   }
   const script = join(import.meta.dirname, "browser-process.ts");
   const args = [
-    `--host-resolver-rules=${here.map((host) => `MAP ${host} 127.0.0.1`).join(",")}`,
+    `--host-resolver-rules=${hosts}`,
     `--disable-features=${featuresOff.join(",")}`,
     ...(draws ? [] : ["--force-gpu-mem-available-mb=0"]),
   ];
   const driver = spawn(process.execPath, [script, path, ...args], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  const ended = once(driver, "exit");
-  const endpoint = await Promise.race([
+  const [endpoint] = await Promise.race([
     once(createInterface(driver.stdout), "line"),
-    ended.then(() => Promise.reject(new Error(`${path} did not start`))),
+    once(driver, "exit").then(() => Promise.reject(new Error(`${path} did not start`))),
   ]);
-  const browser = await connect(String(endpoint[0]));
-  return {
-    browser,
-    visit: (options) => visit(browser, options),
-    [Symbol.asyncDispose]: async () => {
-      await browser.close();
-      driver.stdin.end();
-      await ended;
-    },
-  };
+  for (const each of [driver, driver.stdin, driver.stdout]) if ("unref" in each) each.unref();
+  return String(endpoint);
 }
 
 const connectMs = 20_000;

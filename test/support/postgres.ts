@@ -94,6 +94,9 @@ async function makeTemplate(schema: Schema): Promise<string> {
     const store = await openPostgres({ url: `${base}${name}_draft`, schema });
     await store.migrate();
     await store[Symbol.asyncDispose]();
+    // The first connection after the tables were made writes down what each one looks up when it begins, which copies then have.
+    const last = await connectTo(`${base}${name}_draft`);
+    await last.end();
     await client.query(`ALTER DATABASE ${name}_draft RENAME TO ${name}`);
     return like;
   } finally {

@@ -42,12 +42,12 @@ export const protocols = [
 export type Protocol = (typeof protocols)[number];
 
 /**
- * How a method is called where something else than its framing is tried: by two protocols, which are others for the next method, or by
- * as many as `IDSVC_TEST_ROUNDS` asks for.
+ * How a method is called where something else than its framing is tried: by one protocol or two, which are others for the next method,
+ * or by as many as `IDSVC_TEST_ROUNDS` asks for.
  */
-export const someProtocols = (nth: number): Protocol[] =>
+export const someProtocols = (nth: number, usual: 1 | 2 = 2): Protocol[] =>
   Array.from(
-    { length: Math.min(roundsOf(2), protocols.length) },
+    { length: Math.min(roundsOf(usual), protocols.length) },
     (_, at) => protocols[(nth + 3 * at) % protocols.length] ?? "rest",
   );
 

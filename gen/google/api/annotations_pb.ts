@@ -17,7 +17,8 @@
 /* eslint-disable */
 
 import type { GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
-import { extDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc } from "#gen/file_desc.ts";
+import { extDesc,  } from "@bufbuild/protobuf/codegenv2";
 import type { HttpRule } from "./http_pb.ts";
 import { file_google_api_http } from "./http_pb.ts";
 import type { MethodOptions } from "@bufbuild/protobuf/wkt";

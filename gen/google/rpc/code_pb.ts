@@ -17,7 +17,8 @@
 /* eslint-disable */
 
 import type { GenEnum, GenFile } from "@bufbuild/protobuf/codegenv2";
-import { enumDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc } from "#gen/file_desc.ts";
+import { enumDesc,  } from "@bufbuild/protobuf/codegenv2";
 import type { UnknownEnum } from "@bufbuild/protobuf";
 
 /**

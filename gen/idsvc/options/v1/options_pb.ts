@@ -9,7 +9,8 @@
 /* eslint-disable */
 
 import type { GenEnum, GenExtension, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { enumDesc, extDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc } from "#gen/file_desc.ts";
+import { enumDesc, extDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { StringRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Duration, FieldOptions, MethodOptions as MethodOptions$1, ServiceOptions as ServiceOptions$1 } from "@bufbuild/protobuf/wkt";

@@ -5,7 +5,8 @@
 /* eslint-disable */
 
 import type { GenFile, GenService } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc } from "#gen/file_desc.ts";
+import { serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../../../google/api/annotations_pb.ts";
 import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
 import type { ResendContactEmailCodeRequestSchema, ResendContactEmailCodeResponseSchema, ResendContactPhoneCodeRequestSchema, ResendContactPhoneCodeResponseSchema, SetContactEmailRequestSchema, SetContactEmailResponseSchema, SetContactPhoneRequestSchema, SetContactPhoneResponseSchema, VerifyContactEmailRequestSchema, VerifyContactEmailResponseSchema, VerifyContactPhoneRequestSchema, VerifyContactPhoneResponseSchema } from "./contact_pb.ts";

@@ -5,7 +5,8 @@
 /* eslint-disable */
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc } from "#gen/file_desc.ts";
+import { messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { ResolvedBool, SetBool } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_settings_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
