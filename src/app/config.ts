@@ -192,6 +192,11 @@ function checkTogether(values: ConfigValues): void {
       "IDSVC_TLS_CERT and IDSVC_TLS_KEY belong together: set both, or neither",
       { metadata: { option: values.tlsCert === undefined ? "IDSVC_TLS_CERT" : "IDSVC_TLS_KEY" } },
     );
+  if (values.metricsPort === 0 && processCount(values) > 1)
+    throw configValueWrong(
+      "IDSVC_METRICS_PORT must be from 1 to 65535 where several processes serve (IDSVC_PROCESSES): each would take a free one of its own",
+      { option: "IDSVC_METRICS_PORT", expected: "from 1 to 65535" },
+    );
   for (const [usual, most, kind] of [
     [values.listLimitDefault, values.listLimitMax, "LIST"],
     [values.historyLimitDefault, values.historyLimitMax, "HISTORY"],

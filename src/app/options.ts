@@ -280,7 +280,7 @@ export const options = {
     env: "IDSVC_METRICS_PORT",
     type: type.int(0, 65_535),
     absent: "no port of its own",
-    why: "A port for /metrics with the counts of all tenants, for those who run the service alone; 0 takes a free one.",
+    why: "A port for /metrics with the counts of all tenants, for those who run the service alone; 0 takes a free one, which the log tells, where one process serves.",
   },
   metricsToken: {
     env: "IDSVC_METRICS_TOKEN",
