@@ -101,6 +101,7 @@ export function loadConfig(input: ConfigInput): Config {
     followers: read(options.followers),
     ...rateLimits(read),
     logAddresses: read(options.logAddresses),
+    places: read(options.places),
     breachedPasswordsFile: read(options.breachedPasswordsFile),
     breachedPasswordsUrl: read(options.breachedPasswordsUrl),
     metricsPort: read(options.metricsPort),

@@ -291,6 +291,12 @@ export const options = {
     absent: "/metrics on the one port tells of the process alone",
     why: "Bearer token for which /metrics tells the counts of all tenants; where set, the port of its own asks for it too.",
   },
+  places: {
+    env: "IDSVC_PLACES",
+    type: type.file,
+    absent: "addresses alone are shown",
+    why: "File of places that people see beside addresses on the pages of their account: a line each, network and place with a comma between, as 203.0.113.0/24,Office in Bern.",
+  },
   breachedPasswordsFile: {
     env: "IDSVC_BREACHED_PASSWORDS",
     type: type.file,
