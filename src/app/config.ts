@@ -40,6 +40,17 @@ const rateLimits = (read: Read) => ({
   rateLimitInstanceChanges: read(options.rateLimitInstanceChanges),
 });
 
+const budgets = (read: Read) => ({
+  budgetGuesses: read(options.budgetGuesses),
+  budgetMessages: read(options.budgetMessages),
+  budgetRecipientMessages: read(options.budgetRecipientMessages),
+  budgetSenderMessages: read(options.budgetSenderMessages),
+  budgetRegistrations: read(options.budgetRegistrations),
+  budgetFlows: read(options.budgetFlows),
+  budgetUnauthenticated: read(options.budgetUnauthenticated),
+  budgetConnections: read(options.budgetConnections),
+});
+
 /**
  * The configuration in force, frozen: defaults < YAML files in order < environment < flags.
  *
@@ -107,14 +118,7 @@ export function loadConfig(input: ConfigInput): Config {
     metricsPort: read(options.metricsPort),
     metricsToken: read(options.metricsToken),
     proxyHeaders: read(options.proxyHeaders),
-    budgetGuesses: read(options.budgetGuesses),
-    budgetMessages: read(options.budgetMessages),
-    budgetRecipientMessages: read(options.budgetRecipientMessages),
-    budgetSenderMessages: read(options.budgetSenderMessages),
-    budgetRegistrations: read(options.budgetRegistrations),
-    budgetFlows: read(options.budgetFlows),
-    budgetUnauthenticated: read(options.budgetUnauthenticated),
-    budgetConnections: read(options.budgetConnections),
+    ...budgets(read),
     maxMessageBytes: read(options.maxMessageBytes),
     consoleSessionMs: read(options.consoleSessionMs),
     consoleIdleMs: read(options.consoleIdleMs),
