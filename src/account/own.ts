@@ -22,6 +22,8 @@ export type AccountParts = RouteParts & {
   /** As whom the session of a browser lets its user act. */
   callerOf(instanceId: string, sessionId: string): Awaitable<Caller | undefined>;
   requireStepUp: StepUp["require"];
+  /** The place of an address, as far as whoever runs the service has named it. */
+  placeOf(address: string): string | undefined;
 };
 
 /** A page, and whose account it is of. */

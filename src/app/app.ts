@@ -59,6 +59,7 @@ import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
 import { developmentMailOf, isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints, withinTokenQuota } from "./oidc.ts";
+import { readPlaces } from "./places.ts";
 import { alone, shareBuckets, type Siblings } from "./siblings.ts";
 import { traceEgress } from "./traced.ts";
 import { watchDisk, watchForNewer } from "./store-watch.ts";
@@ -225,12 +226,13 @@ function openPages({ config, db, now }: Kernel, services: Services, serveWeb: Se
   const ofFunctions = { call, runFunction: executor.runFunction, users: ofStore.users };
   const tokens = withinTokenQuota(ofStore.tokens, usage);
   const ofProvider = { ...ofStore, tokens, functions: tokenFunctions(ofFunctions) };
+  const placeOf = readPlaces(config.places);
   const login = once(async () => {
     const { openLogin } = await import("./login.ts");
     const devices = deviceApproval(ofProvider);
     const functions = loginFunctions(ofFunctions);
     const callForPerson = createPageCalls(endpoints);
-    return openLogin(deps, { call, callForPerson, devices, functions, developmentMail });
+    return openLogin(deps, { call, callForPerson, devices, functions, developmentMail, placeOf });
   });
   const { errors, ...ofBrowsers } = browserPorts(login);
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors, usage);

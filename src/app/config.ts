@@ -40,6 +40,17 @@ const rateLimits = (read: Read) => ({
   rateLimitInstanceChanges: read(options.rateLimitInstanceChanges),
 });
 
+const budgets = (read: Read) => ({
+  budgetGuesses: read(options.budgetGuesses),
+  budgetMessages: read(options.budgetMessages),
+  budgetRecipientMessages: read(options.budgetRecipientMessages),
+  budgetSenderMessages: read(options.budgetSenderMessages),
+  budgetRegistrations: read(options.budgetRegistrations),
+  budgetFlows: read(options.budgetFlows),
+  budgetUnauthenticated: read(options.budgetUnauthenticated),
+  budgetConnections: read(options.budgetConnections),
+});
+
 /**
  * The configuration in force, frozen: defaults < YAML files in order < environment < flags.
  *
@@ -101,19 +112,13 @@ export function loadConfig(input: ConfigInput): Config {
     followers: read(options.followers),
     ...rateLimits(read),
     logAddresses: read(options.logAddresses),
+    places: read(options.places),
     breachedPasswordsFile: read(options.breachedPasswordsFile),
     breachedPasswordsUrl: read(options.breachedPasswordsUrl),
     metricsPort: read(options.metricsPort),
     metricsToken: read(options.metricsToken),
     proxyHeaders: read(options.proxyHeaders),
-    budgetGuesses: read(options.budgetGuesses),
-    budgetMessages: read(options.budgetMessages),
-    budgetRecipientMessages: read(options.budgetRecipientMessages),
-    budgetSenderMessages: read(options.budgetSenderMessages),
-    budgetRegistrations: read(options.budgetRegistrations),
-    budgetFlows: read(options.budgetFlows),
-    budgetUnauthenticated: read(options.budgetUnauthenticated),
-    budgetConnections: read(options.budgetConnections),
+    ...budgets(read),
     maxMessageBytes: read(options.maxMessageBytes),
     consoleSessionMs: read(options.consoleSessionMs),
     consoleIdleMs: read(options.consoleIdleMs),
@@ -191,6 +196,11 @@ function checkTogether(values: ConfigValues): void {
       "CONFIG_TLS_INCOMPLETE",
       "IDSVC_TLS_CERT and IDSVC_TLS_KEY belong together: set both, or neither",
       { metadata: { option: values.tlsCert === undefined ? "IDSVC_TLS_CERT" : "IDSVC_TLS_KEY" } },
+    );
+  if (values.metricsPort === 0 && processCount(values) > 1)
+    throw configValueWrong(
+      "IDSVC_METRICS_PORT must be from 1 to 65535 where several processes serve (IDSVC_PROCESSES): each would take a free one of its own",
+      { option: "IDSVC_METRICS_PORT", expected: "from 1 to 65535" },
     );
   for (const [usual, most, kind] of [
     [values.listLimitDefault, values.listLimitMax, "LIST"],

@@ -3,6 +3,7 @@ import type { CallForPerson, CallService } from "../authz/service.ts";
 import { accountRoutes } from "../account/index.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { ServiceDeps } from "./deps.ts";
+import type { PlaceOf } from "./places.ts";
 import { appReader } from "../resources/app/index.ts";
 import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/branding/index.ts";
@@ -27,6 +28,7 @@ export function openLogin(
     devices: DeviceApproval;
     functions: LoginFunctions;
     developmentMail: DevelopmentMail | undefined;
+    placeOf: PlaceOf;
   },
 ): ReturnType<typeof createLogin> {
   const { db, events, secrets, organizations, newId, now } = deps;
@@ -44,6 +46,7 @@ export function openLogin(
     callForPerson: parts.callForPerson,
     callerOf: sessionCaller(deps, "browser"),
     requireStepUp: stepUp(deps).require,
+    placeOf: parts.placeOf,
   };
 
   const ports: LoginPorts = {

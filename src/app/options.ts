@@ -280,7 +280,7 @@ export const options = {
     env: "IDSVC_METRICS_PORT",
     type: type.int(0, 65_535),
     absent: "no port of its own",
-    why: "A port for /metrics with the counts of all tenants, for those who run the service alone; 0 takes a free one.",
+    why: "A port for /metrics with the counts of all tenants, for those who run the service alone; 0 takes a free one, which the log tells, where one process serves.",
   },
   metricsToken: {
     env: "IDSVC_METRICS_TOKEN",
@@ -290,6 +290,12 @@ export const options = {
     ),
     absent: "/metrics on the one port tells of the process alone",
     why: "Bearer token for which /metrics tells the counts of all tenants; where set, the port of its own asks for it too.",
+  },
+  places: {
+    env: "IDSVC_PLACES",
+    type: type.file,
+    absent: "addresses alone are shown",
+    why: "File of places that people see beside addresses on the pages of their account: a line each, network and place with a comma between, as 203.0.113.0/24,Office in Bern.",
   },
   breachedPasswordsFile: {
     env: "IDSVC_BREACHED_PASSWORDS",

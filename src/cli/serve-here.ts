@@ -53,6 +53,7 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
       node: process.version,
       store: health,
       port: app.port,
+      metricsPort: app.metricsPort,
       ms: Math.round(performance.now() - started),
     },
     "serving",

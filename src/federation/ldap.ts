@@ -9,6 +9,7 @@ import {
   type ResultCodeError,
 } from "ldapts";
 import type { EgressClient } from "../egress/client.ts";
+import { traced } from "../telemetry/tracing.ts";
 import { markOf, said, textOf } from "./claims.ts";
 import type { ExternalIdentity, LdapConfig } from "./provider.ts";
 import { answerInvalid, configInvalid, providerUnavailable } from "./refusals.ts";
@@ -32,27 +33,37 @@ export async function lookUp(
   if (username === "" || password === "") return undefined;
   return inDirectory(egress, config, async (open) => {
     const entry = await inSession(open, async (client) => {
-      await client.bind(config.bindDn, bindPassword ?? "").catch((error: unknown) => {
-        if (!(error instanceof InvalidCredentialsError)) throw error;
-        throw configInvalid("the directory refuses its bind_dn or bind_password", error);
-      });
-      return find(client, config, username);
+      const refusal = await bind(client, config.bindDn, bindPassword ?? "");
+      if (refusal !== undefined)
+        throw configInvalid("the directory refuses its bind_dn or bind_password", refusal);
+      return traced(searching, () => find(client, config, username));
     });
     if (entry === undefined) return undefined;
     const name = config.userBase === "dn" ? entry.dn : textIn(entry, config.userBase);
     if (name === undefined) throw answerInvalid(`the entry has no ${config.userBase}`);
-    const isRight = await inSession(open, (client) =>
-      client.bind(name, password).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof InvalidCredentialsError) return false;
-          throw error;
-        },
-      ),
-    );
-    return isRight ? toIdentity(config, entry) : undefined;
+    const refusal = await inSession(open, (client) => bind(client, name, password));
+    return refusal === undefined ? toIdentity(config, entry) : undefined;
   });
 }
+
+const binding = { name: "LDAP bind", kind: "client" } as const;
+const searching = { name: "LDAP search", kind: "client" } as const;
+
+/** Proves a password to the directory; gives its answer where the password is wrong. */
+const bind = (
+  client: Client,
+  name: string,
+  password: string,
+): Promise<InvalidCredentialsError | undefined> =>
+  traced(binding, () =>
+    client.bind(name, password).then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof InvalidCredentialsError) return error;
+        throw error;
+      },
+    ),
+  );
 
 type Open = () => Promise<Client>;
 

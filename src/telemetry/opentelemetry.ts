@@ -1,33 +1,35 @@
 import { randomUUID } from "node:crypto";
 import {
-  type Context,
   defaultTextMapGetter,
   defaultTextMapSetter,
+  type HrTime,
   ROOT_CONTEXT,
-  type Span as ApiSpan,
+  type SpanContext,
   SpanKind as ApiKind,
+  type SpanStatus,
   SpanStatusCode,
   trace,
   TraceFlags,
-  type Tracer,
 } from "@opentelemetry/api";
-import { ExportResultCode, W3CTraceContextPropagator } from "@opentelemetry/core";
+import {
+  ExportResultCode,
+  hrTime,
+  hrTimeDuration,
+  W3CTraceContextPropagator,
+} from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import {
   detectResources,
+  type Resource,
   resourceAttributesEnvDetector,
   resourceFromAttributes,
   serviceNameEnvDetector,
 } from "@opentelemetry/resources";
 import {
-  AlwaysOnSampler,
   BatchSpanProcessor,
-  ParentBasedSampler,
+  RandomIdGenerator,
   type ReadableSpan,
   type SpanExporter,
-  type SpanProcessor,
-  RandomIdGenerator,
-  TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { Attributes, Span, SpanCounts, SpanKind, SpanStart, Tracing } from "./tracing.ts";
 
@@ -42,7 +44,8 @@ const sendEveryMs = 1_000;
 const longestSendMs = 3_000;
 const longestGoodbyeMs = 2_000;
 // No attribute is longer, whatever it is made of.
-const limits = { attributeValueLengthLimit: 200, attributeCountLimit: 32, linkCountLimit: 4 };
+const longestAttribute = 200;
+const mostAttributes = 32;
 
 const propagator = new W3CTraceContextPropagator();
 const kinds: Record<SpanKind, ApiKind> = {
@@ -75,7 +78,7 @@ export function openTelemetry(
     maxExportBatchSize: mostTogether,
     scheduledDelayMillis: sendEveryMs,
   });
-  const provider = new TracerProvider({
+  const sink: Sink = {
     resource: resourceFromAttributes({
       "service.name": "idsvc",
       "service.version": settings.version,
@@ -83,24 +86,28 @@ export function openTelemetry(
     }).merge(
       detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] }),
     ),
-    // What was not drawn does not come here.
-    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
-    spanLimits: limits,
-    spanProcessors: [counting(counts), batches],
-  });
-  const tracer = provider.getTracer("idsvc", settings.version);
+    scope: { name: "idsvc", version: settings.version },
+    take(span) {
+      counts.made += 1;
+      batches.onEnd(span);
+    },
+  };
   return {
     draw: () => ratio === 1 || Math.random() < ratio,
     begin(start, isDrawn, remote) {
-      if (remote === undefined) return openSpan(tracer, start, ROOT_CONTEXT, isDrawn);
-      const from = propagator.extract(ROOT_CONTEXT, remote, getter);
-      const decided = settings.followsParent ? from : keptIn(from, isDrawn);
-      return openSpan(tracer, start, decided, isDrawn);
+      if (remote === undefined) return new OneSpan(sink, start, isDrawn);
+      const parent = trace.getSpanContext(propagator.extract(ROOT_CONTEXT, remote, getter));
+      // The same trace, of which the part that is here is kept or not, whatever becomes of the rest.
+      const decided =
+        parent === undefined || settings.followsParent
+          ? parent
+          : { ...parent, traceFlags: isDrawn ? TraceFlags.SAMPLED : TraceFlags.NONE };
+      return new OneSpan(sink, start, isDrawn, decided);
     },
     counts: () => counts,
     async [Symbol.asyncDispose]() {
       await Promise.race([
-        provider.shutdown().catch(onTrouble),
+        batches.shutdown().catch(onTrouble),
         new Promise<void>((resolve) => void setTimeout(resolve, longestGoodbyeMs).unref()),
       ]);
     },
@@ -112,96 +119,138 @@ const getter = {
   keys: () => [],
 };
 
-/** The same trace, of which the part that is here is kept or not, whatever becomes of the rest. */
-function keptIn(from: Context, isKept: boolean): Context {
-  const remote = trace.getSpanContext(from);
-  if (remote === undefined) return from;
-  const traceFlags = isKept ? TraceFlags.SAMPLED : TraceFlags.NONE;
-  return trace.setSpanContext(from, { ...remote, traceFlags });
-}
-
-/**
- * The span of the SDK is made when something of it is asked for the first time: until then it may turn out which trace it
- * is a part of.
- */
-function openSpan(
-  tracer: Tracer,
-  { name, kind, attributes }: SpanStart,
-  parent: Context,
-  isDrawn: boolean,
-): Span {
-  const startTime = performance.now();
-  let noted = attributes ?? {};
-  let from = parent;
-  let made: ApiSpan | undefined;
-
-  const make = (): ApiSpan =>
-    isDrawn || trace.getSpan(from) !== undefined
-      ? tracer.startSpan(name, { kind: kinds[kind], startTime, attributes: noted }, from)
-      : untoldSpan();
-  const span = (): ApiSpan => (made ??= make());
-  const isSampled = () => (span().spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
-  const inside = () => trace.setSpan(ROOT_CONTEXT, span());
-
-  const self: Span = {
-    get traceId() {
-      return span().spanContext().traceId;
-    },
-    get isSampled() {
-      return isSampled();
-    },
-    headers() {
-      const headers: Record<string, string> = {};
-      propagator.inject(inside(), headers, defaultTextMapSetter);
-      return headers;
-    },
-    child: (start) => (isSampled() ? openSpan(tracer, start, inside(), true) : untold(self)),
-    note(more: Attributes) {
-      if (made === undefined) noted = { ...noted, ...more };
-      else made.setAttributes(more);
-    },
-    join(headers) {
-      if (made === undefined) from = propagator.extract(from, headers, defaultTextMapGetter);
-    },
-    end(failure) {
-      if (failure !== undefined) {
-        span().setAttribute("error.type", failure).setStatus({ code: SpanStatusCode.ERROR });
-      }
-      span().end(performance.now());
-    },
-  };
-  return self;
-}
+/** Where spans that are kept go, and what is the same of all of them. */
+type Sink = {
+  resource: Resource;
+  scope: { name: string; version: string };
+  take(span: ReadableSpan): void;
+};
 
 const ids = new RandomIdGenerator();
+const none: never[] = [];
+/** Of a span that a trace begins with. */
+const noParent: SpanContext = { traceId: "", spanId: "", traceFlags: TraceFlags.NONE };
+const unset: SpanStatus = { code: SpanStatusCode.UNSET };
+const failed: SpanStatus = { code: SpanStatusCode.ERROR };
 
-const untoldSpan = (): ApiSpan =>
-  trace.wrapSpanContext({
-    ...{ traceId: ids.generateTraceId(), spanId: ids.generateSpanId() },
-    traceFlags: TraceFlags.NONE,
-  });
+/**
+ * A span in the shape in which the SDK sends it, so that nothing is made of it before that: with the spans of the SDK a call that is
+ * traced cost the double (decision 0335).
+ *
+ * Which trace it is a part of is settled when something of it is asked for the first time.
+ */
+class OneSpan implements Span, ReadableSpan {
+  readonly name: string;
+  readonly kind: ApiKind;
+  attributes: Record<string, string | number | boolean>;
+  parentSpanContext: SpanContext;
+  status = unset;
+  readonly links = none;
+  readonly events = none;
+  readonly droppedAttributesCount = 0;
+  readonly droppedEventsCount = 0;
+  readonly droppedLinksCount = 0;
+  readonly #sink: Sink;
+  readonly #isDrawn: boolean;
+  readonly #startMs = performance.now();
+  #endMs: number | undefined;
+  #context: SpanContext | undefined;
 
-/** Parts of a span that is not told are not told either: one stands for all of them. */
-function untold({ traceId, headers }: Span): Span {
-  const self: Span = {
-    ...{ traceId, headers, isSampled: false },
-    child: () => self,
-    note() {},
-    join() {},
-    end() {},
-  };
-  return self;
+  constructor(sink: Sink, start: SpanStart, isDrawn: boolean, parent = noParent) {
+    this.name = start.name;
+    this.kind = kinds[start.kind];
+    this.attributes = { ...start.attributes };
+    this.parentSpanContext = parent;
+    this.#sink = sink;
+    this.#isDrawn = isDrawn;
+  }
+
+  spanContext(): SpanContext {
+    return (this.#context ??= this.#settled());
+  }
+
+  #settled(): SpanContext {
+    const spanId = ids.generateSpanId();
+    const parent = this.parentSpanContext;
+    if (parent === noParent) {
+      const traceFlags = this.#isDrawn ? TraceFlags.SAMPLED : TraceFlags.NONE;
+      return { traceId: ids.generateTraceId(), spanId, traceFlags };
+    }
+    const { traceId, traceFlags, traceState } = parent;
+    return { traceId, spanId, traceFlags, ...(traceState && { traceState }) };
+  }
+
+  get traceId(): string {
+    return this.spanContext().traceId;
+  }
+  get isSampled(): boolean {
+    return (this.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
+  }
+  get startTime(): HrTime {
+    return hrTime(this.#startMs);
+  }
+  get endTime(): HrTime {
+    return hrTime(this.#endMs);
+  }
+  get duration(): HrTime {
+    return hrTimeDuration(this.startTime, this.endTime);
+  }
+  get ended(): boolean {
+    return this.#endMs !== undefined;
+  }
+  get resource(): Resource {
+    return this.#sink.resource;
+  }
+  get instrumentationScope(): Sink["scope"] {
+    return this.#sink.scope;
+  }
+
+  headers(): Record<string, string> {
+    const headers: Record<string, string> = {};
+    const inside = trace.setSpanContext(ROOT_CONTEXT, this.spanContext());
+    propagator.inject(inside, headers, defaultTextMapSetter);
+    return headers;
+  }
+  /** Parts of a span that is not told are not told either: it stands for all of them. */
+  child(start: SpanStart): Span {
+    return this.isSampled ? new OneSpan(this.#sink, start, true, this.spanContext()) : this;
+  }
+  note(more: Attributes): void {
+    Object.assign(this.attributes, more);
+  }
+  join(headers: Record<string, string>): void {
+    if (this.#context !== undefined) return;
+    const from = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+    this.parentSpanContext = trace.getSpanContext(from) ?? this.parentSpanContext;
+  }
+  end(failure?: string): void {
+    if (!this.isSampled || this.ended) return;
+    this.#endMs = performance.now();
+    if (failure !== undefined) {
+      this.attributes["error.type"] = failure;
+      this.status = failed;
+    }
+    this.attributes = bounded(this.attributes);
+    this.#sink.take(this);
+  }
 }
 
-/** Counts the spans that are told. */
-const counting = (counts: SpanCounts): SpanProcessor => ({
-  onStart() {},
-  onEnd() {
-    counts.made += 1;
-  },
-  forceFlush: async () => {},
-  shutdown: async () => {},
-});
+/** At most so many attributes, none of them longer than it may be. */
+function bounded(attributes: OneSpan["attributes"]): OneSpan["attributes"] {
+  const entries = Object.entries(attributes);
+  const isWithin = entries.every(
+    ([, value]) => typeof value !== "string" || value.length <= longestAttribute,
+  );
+  if (isWithin && entries.length <= mostAttributes) return attributes;
+  return Object.fromEntries(
+    entries
+      .slice(0, mostAttributes)
+      .map(([name, value]) => [
+        name,
+        typeof value === "string" ? value.slice(0, longestAttribute) : value,
+      ]),
+  );
+}
 
 /** An exporter that counts what becomes of spans, and tells once of trouble until there is none. */
 function watched(

@@ -174,7 +174,7 @@ const ofTheirs = (page: PageAt, say: Say): [string, string][] => [
     sessionsPage(page(accountPaths.sessions), {
       sessions: many(20, (index) => ({
         ...{ id: say(`s${index}`), isThis: index === 0, browser: say("Firefox") },
-        ...{ system: say("Windows"), address: say("2001:db8::1"), since: at, lastSeen: at },
+        ...{ system: say("Windows"), where: say("Bern · 2001:db8::1"), since: at, lastSeen: at },
       })),
       hasMore: true,
     }),

@@ -76,6 +76,7 @@ describe("layers", () => {
       IDSVC_METRICS_PORT: "9464",
       IDSVC_METRICS_TOKEN: "a-token-of-metrics",
       IDSVC_PROXY_HEADERS: "forwarded",
+      IDSVC_PLACES: fileOf(""),
       IDSVC_BREACHED_PASSWORDS: fileOf(""),
       IDSVC_BREACHED_PASSWORDS_URL: "https://range.test/range/",
       IDSVC_BUDGET_GUESSES: "7",

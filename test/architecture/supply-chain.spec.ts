@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import { objections } from "../../.ci/packages.ts";
+import { sbom } from "../../.ci/sbom.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -51,6 +52,19 @@ describe("a dependency", () => {
 
   it("runs no script when it is installed", () => {
     assert.ok(read(".npmrc").split("\n").includes("ignore-scripts=true"));
+  });
+});
+
+describe("the list of what is shipped", () => {
+  it("has what the server loads and what the console bundles, and no tool", async () => {
+    const { components, dependencies } = await sbom();
+    const shipped = components.map((each) => each["bom-ref"].replace(/(?<=.)@.*$/, ""));
+    for (const name of ["pino", "react", "react-dom", "@tanstack/react-router"])
+      assert.equal(shipped.filter((each) => each === name).length, 1, name);
+    for (const name of ["esbuild", "typescript", "playwright-core"])
+      assert.ok(!shipped.includes(name), name);
+    const described = dependencies.map(({ ref }) => ref);
+    for (const each of components) assert.ok(described.includes(each["bom-ref"]), each["bom-ref"]);
   });
 });
 

@@ -101,7 +101,7 @@ export const rows: Record<string, Row> = {
     band: "kernel",
     mayImport: ["authz", "eventstore", "federation", "jobs", "storage", "egress", ...words],
   },
-  federation: { band: "kernel", mayImport: ["egress", "threads", ...words] },
+  federation: { band: "kernel", mayImport: ["egress", "telemetry", "threads", ...words] },
   jobs: { band: "kernel", mayImport: ["eventstore", "storage", ...words] },
   authz: { band: "kernel", mayImport: ["eventstore", "storage", ...words] },
   eventstore: { band: "kernel", mayImport: ["storage", "crypto", "telemetry", ...words] },

@@ -154,6 +154,12 @@ describe("IDSVC_PROCESSES", () => {
         /IDSVC_PROCESSES.* must be a whole number from 1 to 256, or auto/,
       ));
   }
+  it("wants a port for the metrics that is the same for all", () =>
+    refused(
+      { IDSVC_PROCESSES: "2", IDSVC_METRICS_PORT: "0" },
+      2,
+      /IDSVC_METRICS_PORT must be from 1 to 65535 where several processes serve/,
+    ));
   it("ends with 0 where the service is asked to stop while others of its processes still start (F23)", async () => {
     const env = { IDSVC_DATA_DIR: newFolder(), IDSVC_PORT: String(await freePort()) };
     // It is asked as soon as the first is ready.

@@ -10,6 +10,7 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { bufIn } from "../../.ci/generate.ts";
 import { pack } from "../../.ci/pack.ts";
+import { logIn, signedIn } from "../deploy/log-in.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const work = mkdtempSync(join(tmpdir(), "idsvc-packed-"));
@@ -101,6 +102,8 @@ describe("the server of the package", () => {
   let server: ChildProcess;
   let service: NodeJS.ProcessEnv = {};
   let output = "";
+  /** How long it takes from the command to a call with the token that the first start has made. */
+  let callableMs = Number.POSITIVE_INFINITY;
 
   before(async () => {
     service = { IDSVC_PORT: String(await freePort()), IDSVC_DATA_DIR: data };
@@ -116,7 +119,15 @@ describe("the server of the package", () => {
         output += part.toString();
       });
     }
+    const begun = performance.now();
     await started();
+    const { issuer, machine } = JSON.parse(readFileSync(join(data, "bootstrap.json"), "utf8"));
+    const answer = await fetch(`${issuer}/resources/v3alpha/users/_search`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${machine.token}` },
+    });
+    assert.equal(answer.status, 200);
+    callableMs = performance.now() - begun;
   });
   after(async () => {
     if (server.exitCode !== null || server.pid === undefined) return;
@@ -132,6 +143,15 @@ describe("the server of the package", () => {
     assert.match(told, /^\[ \[ 'buyer' \] \]$/m);
     assert.match(told, /^user\.human\.added$/m);
     assert.match(told, /^PROJECT_NOT_FOUND$/m);
+  });
+
+  it("gives a token within a minute of its start, and is logged in to through its pages", () => {
+    assert.ok(callableMs < 60_000, `after ${callableMs} ms`);
+    const { issuer, admin } = JSON.parse(readFileSync(join(data, "bootstrap.json"), "utf8"));
+    const told = run("bash", [
+      ...["-euc", `${logIn}\nlog_in "$@"`, "bash", issuer, admin.login_name, admin.password],
+    ]);
+    assert.match(told, signedIn);
   });
 
   it("is ready by its own word", () => {

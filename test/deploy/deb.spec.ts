@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { debianPackage } from "../../.ci/deb.ts";
 import { install } from "../../.ci/installation.ts";
+import { logIn, signedIn } from "./log-in.ts";
 import { noMachine, onMachine } from "./machine.ts";
 import { noStrace } from "../faults/strace.ts";
 import { allowedCalls, noSystemd, serviceUser, systemctl } from "./unit.ts";
@@ -44,13 +45,15 @@ describe("the Debian package", () => {
     skip: noMachine(),
   }, () => {
     const told = onMachine(
-      `install -m 755 systemctl.sh /usr/local/bin/systemctl
+      `${logIn}
+      install -m 755 systemctl.sh /usr/local/bin/systemctl
       ${installing}
       stat -c '%U %a %n' /etc/idsvc/master.key
       begun=$(date +%s)
       ${starting}
       echo
       [ $(($(date +%s) - begun)) -lt 60 ]
+      log_in http://localhost:8080 admin@idsvc.localhost "$(sed -n 's/.*"password": "\\(.*\\)".*/\\1/p' /var/lib/private/idsvc/bootstrap.json)"
       find / -xdev -user ${serviceUser} ! -path '/var/lib/private/*' ! -path /var/lib/idsvc -printf 'writes %p\n'
       find /var/lib/private/idsvc -perm /077 -printf 'shown %p\n'
       idsvc version
@@ -60,6 +63,7 @@ describe("the Debian package", () => {
     );
     assert.match(told, /^root 600 \/etc\/idsvc\/master\.key$/m);
     assert.match(told, /"login_names":\["admin@idsvc\.localhost"\]/);
+    assert.match(told, signedIn);
     assert.match(told, /^0\.1\.0$/m);
     assert.doesNotMatch(told, /^(?:writes|shown) /m);
     const kept = told.split("\n").filter((line) => line.startsWith("kept "));

@@ -9,6 +9,7 @@ import { after, before, describe, it } from "node:test";
 import { images, settings, writeRoot } from "../../.ci/image.ts";
 import { architectures, install } from "../../.ci/installation.ts";
 import { docker } from "./docker.ts";
+import { logIn, signedIn } from "./log-in.ts";
 import { noMachine, onMachine } from "./machine.ts";
 
 const page = readFileSync(resolve(import.meta.dirname, "../../docs/deploy/image.md"), "utf8");
@@ -61,6 +62,18 @@ describe("the image", () => {
       assert.deepEqual(image.config, settings);
       assert.equal(image.rootfs.diff_ids.length, layers.map(read).length);
     }
+  });
+
+  it("has the same bytes whenever it is built", () => {
+    const again = join(folder, "again");
+    const all = architectures.map((architecture) => {
+      const installation = join(again, architecture);
+      install(installation, architecture);
+      return { installation, architecture };
+    });
+    const digestOf = (file: string) =>
+      createHash("sha256").update(readFileSync(file)).digest("hex");
+    assert.deepEqual(images(again, all).map(digestOf), files.map(digestOf));
   });
 
   it("has 75 MB at most, compressed", () => {
@@ -121,10 +134,12 @@ describe("the image", () => {
       curl -sS http://localhost:8080/resources/v3alpha/sessions -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
         -d '{"checks":{"user":{"login_name":"admin@idsvc.localhost"},"password":{"password":"'$PASSWORD'"}}}'
       echo
+      log_in http://localhost:8080 admin@idsvc.localhost "$PASSWORD"
       stat -c 'owner %u %n' /volumes/idsvc/idsvc.db
       docker logs idsvc`);
     assert.match(told, /"login_names":\["admin@idsvc\.localhost"\]/);
     assert.match(told, /"session_token":"/);
+    assert.match(told, signedIn);
     assert.match(told, /^owner 65532 /m);
     const ms = Number(/"ms":(\d+),"msg":"serving"/.exec(told)?.[1]);
     assert.ok(ms < 5_000, `ready after ${ms} ms`);
@@ -156,5 +171,8 @@ function inImage(script: string): string {
   const standIn = join(folder, "docker.sh");
   writeFileSync(standIn, docker());
   const [amd64 = ""] = files;
-  return onMachine(`install -m 755 docker.sh /usr/local/bin/docker\n${script}`, [amd64, standIn]);
+  return onMachine(`${logIn}\ninstall -m 755 docker.sh /usr/local/bin/docker\n${script}`, [
+    amd64,
+    standIn,
+  ]);
 }

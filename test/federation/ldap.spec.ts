@@ -1,7 +1,11 @@
 // Run: shared
 import assert from "node:assert/strict";
+import { connect } from "node:net";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
+import { lookUp } from "../../src/federation/ldap.ts";
+import type { LdapConfig } from "../../src/federation/provider.ts";
+import { type Span, within } from "../../src/telemetry/tracing.ts";
 import { type Directory, startDirectory } from "../support/directory.ts";
 import { codeIn, pathOf } from "../support/login-pages.ts";
 import { bodyOf } from "../support/peer.ts";
@@ -117,6 +121,37 @@ describe("a provider that is a directory", () => {
       ["", password],
     ] as const) {
       await refused(() => logIn(name, tried), "Please fill in this field.");
+    }
+  });
+
+  it("is asked by spans of the work that asks, where that is traced", async () => {
+    const asked: string[] = [];
+    const span: Span = {
+      ...{ traceId: "", isSampled: true, headers: () => ({}) },
+      child({ name }) {
+        asked.push(name);
+        return span;
+      },
+      ...{ note() {}, join() {} },
+      end(failure) {
+        if (failure !== undefined) asked.push(failure);
+      },
+    };
+    const egress = {
+      connect: async ({ host, port }: { host: string; port: number }) => connect({ host, port }),
+    };
+    const { url, baseDn, bindDn, bindPassword } = directory;
+    const asks: LdapConfig = {
+      ...{ type: "ldap", servers: [url], startTls: false, baseDn, bindDn, userBase: "dn" },
+      ...{ userObjectClasses: [], userFilters: ["uid"], timeoutMs: 2_000, rootCa: undefined },
+      attributes: { id: "employeeNumber" },
+    };
+    for (const tried of [password, "wrong"]) {
+      asked.length = 0;
+      await within(span, () =>
+        lookUp(egress, asks, bindPassword, { username: "mona", password: tried }),
+      );
+      assert.deepEqual(asked, ["LDAP bind", "LDAP search", "LDAP bind"]);
     }
   });
 

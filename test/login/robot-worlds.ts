@@ -2,24 +2,27 @@ import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Authenticator } from "../support/authenticator.ts";
 import { addPersonNamed, authorizeUrl, password } from "../support/login.ts";
-import { loginPages, settingsPath } from "../support/login-pages.ts";
+import { type LoginPages, loginPages, settingsPath } from "../support/login-pages.ts";
 import type { MadeClient, OidcPeer } from "../support/oidc.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { codesOf, personWhoMustSetUp, personWithTotp } from "./people.ts";
 import type { Shown, UserAgent } from "../support/user-agent.ts";
 import { goOn, type Played, type RobotWorld, type Settings } from "./robot.ts";
 
-const freshAddress = () => `${uniqueName("robot").replaceAll(" ", "")}@example.test`;
+export const freshAddress = () => `${uniqueName("robot").replaceAll(" ", "")}@example.test`;
 
-/** What a person has to prove themselves by, and what the settings say; each is one world of the robot. */
-export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, RobotWorld> {
-  const { codeSentTo } = loginPages(peer, client);
-
+/**
+ * Makes somebody whom the robot plays, who types what a field asks for.
+ *
+ * @param codeSentTo the code of the last mail to one of these addresses
+ */
+export const playing =
+  (codeSentTo: LoginPages["codeSentTo"]) =>
   /**
    * @param addresses where mails reach them
    * @param codeAt the code that a page asks for, where it is none that was sent
    */
-  const played = (
+  (
     loginName: string,
     addresses: string[] = [],
     codeAt: (page: Shown) => string = () => "",
@@ -47,6 +50,12 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
       },
     };
   };
+
+/** What a person has to prove themselves by, and what the settings say; each is one world of the robot. */
+export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, RobotWorld> {
+  const { codeSentTo } = loginPages(peer, client);
+
+  const played = playing(codeSentTo);
 
   async function withTotp(isWithMore: boolean): Promise<Played> {
     const address = freshAddress();
@@ -177,21 +186,22 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
   ]);
 }
 
-const loggedOut = "/ui/login/logout/done";
+export const loggedOut = "/ui/login/logout/done";
 
 const mostSteps = 12;
 
-/** Goes to a page that needs a log-in, and answers whatever the log-in asks for. */
-async function signInTo(
-  { issuer }: OidcPeer,
+/** Goes to a page that needs a log-in, and answers whatever the log-in asks for: the first button, or what is preferred. */
+export async function signInTo(
+  world: Pick<RobotWorld, "issuer" | "onward">,
   path: string,
   agent: UserAgent,
   person: Played,
+  preferred = /^(?:Recovery code|Authenticator app)\b/,
 ): Promise<Shown> {
   let shown = await agent.open(path);
   for (let steps = 0; shown.url.pathname !== path; steps++) {
     assert.ok(steps < mostSteps, `${shown.url} leads to no end: ${shown.html}`);
-    shown = await goOn(agent, person, { issuer }, /^(?:Recovery code|Authenticator app)\b/);
+    shown = await goOn(agent, person, world, preferred);
   }
   return shown;
 }

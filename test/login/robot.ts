@@ -19,6 +19,8 @@ export type RobotWorld = {
   settings?: Settings;
   /** Pages that are an end, beside the app. */
   ends: readonly string[];
+  /** What a page does by itself: a browser that is sent to a provider logs in there, and comes back. */
+  onward?(agent: UserAgent, shown: Shown): Promise<Shown>;
 };
 
 export type Settings = Readonly<Record<string, unknown>>;
@@ -34,6 +36,9 @@ type Action =
       inputs: readonly string[];
       isFilled: boolean;
     };
+
+/** What is tried of a state by one person in one browser: all its links, which change nothing, or one of its buttons. */
+type Visit = { state: State; tries: readonly number[] };
 
 type State = { key: string; path: string; walk: readonly number[]; actions: readonly Action[] };
 
@@ -58,7 +63,7 @@ const largestPage = 30 * 1024;
 export async function explore(world: RobotWorld, most: number): Promise<Explored> {
   const states = new Map<string, State>();
   const edges = new Map<string, Set<string>>();
-  const queue: { state: State; at: number }[] = [];
+  const queue: Visit[] = [];
   let tried = 0;
 
   const isEnd = ({ left, url }: Shown): boolean =>
@@ -72,8 +77,12 @@ export async function explore(world: RobotWorld, most: number): Promise<Explored
       const state = { key, path: shown.url.pathname, walk, actions: actionsOf(shown, world) };
       assert.ok(state.actions.length > 0, `no way on: ${shown.url} ${shown.html}`);
       states.set(key, state);
+      const all = [...state.actions.entries()];
+      const links = all.flatMap(([at, { kind }]) => (kind === "link" ? [at] : []));
+      if (links.length > 0) queue.push({ state, tries: links });
       // The first of a page is what it is for.
-      for (const at of [...state.actions.keys()].toReversed()) queue.push({ state, at });
+      for (const [at, { kind }] of all.toReversed())
+        if (kind === "button") queue.push({ state, tries: [at] });
     }
     return key;
   }
@@ -85,7 +94,9 @@ export async function explore(world: RobotWorld, most: number): Promise<Explored
     const person = await world.person();
     const agent = userAgent(world.issuer);
     const { from } = world;
-    let shown = await (typeof from === "string" ? agent.open(from) : from(agent, person));
+    let shown = await (typeof from === "string"
+      ? onward(world, agent, await agent.open(from))
+      : from(agent, person));
     for (const at of walk) {
       const next = actionsOf(shown, world)[at];
       if (next === undefined) break;
@@ -97,18 +108,21 @@ export async function explore(world: RobotWorld, most: number): Promise<Explored
   enter((await walkTo([])).shown, []);
   // Where not all are tried, deep pages come first.
   const take = () => (Number.isFinite(most) ? queue.pop() : queue.shift());
-  for (let next = take(); next !== undefined; next = take()) {
-    const { state, at } = next;
+  for (let next = take(); next !== undefined && tried < most; next = take()) {
+    const { state, tries } = next;
     const { agent, shown, person } = await walkTo(state.walk);
     if (isEnd(shown) || shown.url.pathname !== state.path) continue;
-    const action = actionsOf(shown, world)[at];
-    if (action === undefined) continue;
-    tried += 1;
-    const to = enter(await act(agent, person, action, world), [...state.walk, at]);
-    const isLoop = action.kind === "link" && to === state.key;
-    assert.ok(!isLoop, `a link that leads to its own page: ${action.label}, ${state.path}`);
-    edges.set(state.key, (edges.get(state.key) ?? new Set<string>()).add(to));
-    if (tried >= most) break;
+    const actions = actionsOf(shown, world);
+    for (const at of tries) {
+      const action = actions[at];
+      if (action === undefined) continue;
+      tried += 1;
+      // Each link is opened as in a tab of its own.
+      const to = enter(await act(agent, person, action, world), [...state.walk, at]);
+      const isLoop = action.kind === "link" && to === state.key;
+      assert.ok(!isLoop, `a link that leads to its own page: ${action.label}, ${state.path}`);
+      edges.set(state.key, (edges.get(state.key) ?? new Set<string>()).add(to));
+    }
   }
   return { states: states.size, tried, stuck: queue.length > 0 ? [] : stuckOf(states, edges) };
 }
@@ -137,7 +151,7 @@ function check({ status, html, url }: Shown): void {
 export async function goOn(
   agent: UserAgent,
   person: Played,
-  world: Pick<RobotWorld, "issuer">,
+  world: Pick<RobotWorld, "issuer" | "onward">,
   preferred: RegExp,
 ): Promise<Shown> {
   const actions = actionsOf(agent.last, world);
@@ -150,23 +164,29 @@ async function act(
   agent: UserAgent,
   person: Played,
   action: Action,
-  { issuer }: Pick<RobotWorld, "issuer">,
+  world: Pick<RobotWorld, "issuer" | "onward">,
 ): Promise<Shown> {
-  if (action.kind === "link") return agent.open(action.href);
+  if (action.kind === "link") return onward(world, agent, await agent.open(action.href));
   const { fields, inputs, isFilled } = action;
   const page = agent.last;
   const body = new URLSearchParams(fields);
   for (const name of inputs) {
     body.set(name, isFilled ? ((await person.values[name]?.(page)) ?? "") : "");
   }
-  const headers = { origin: issuer, "sec-fetch-site": "same-origin" };
+  const headers = { origin: world.issuer, "sec-fetch-site": "same-origin" };
   const shown = await agent.open(action.action, { method: "POST", body, headers });
   assert.ok(
     shown.isRedirected || shown.status >= 400,
     `answered with a page: ${action.action}, ${action.label}`,
   );
-  return shown;
+  return onward(world, agent, shown);
 }
+
+const onward = async (
+  world: Pick<RobotWorld, "onward">,
+  agent: UserAgent,
+  shown: Shown,
+): Promise<Shown> => (await world.onward?.(agent, shown)) ?? shown;
 
 function actionsOf({ html, url }: Shown, { issuer }: Pick<RobotWorld, "issuer">): Action[] {
   const links = [...html.matchAll(/<a ([^>]*)>([\s\S]*?)<\/a>/g)].flatMap(

@@ -134,6 +134,27 @@ describe("work within a span", () => {
     assert.equal(currentSpan(), undefined);
   });
 
+  it("tells of 32 attributes at most, of 200 characters each", async () => {
+    const many = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`number ${at}`, at]));
+    const [long, numerous] = await using(async (tracing) => {
+      for (const attributes of [{ long: "x".repeat(500), short: "y" }, many])
+        tracing.begin({ name: "span", kind: "internal", attributes }, true).end();
+    });
+    assert.deepEqual(long?.attributes, { long: "x".repeat(200), short: "y" });
+    assert.equal(Object.keys(numerous?.attributes ?? {}).length, 32);
+  });
+
+  it("ends once", async () => {
+    const spans = await using(async (tracing) => {
+      const span = tracing.begin({ name: "once", kind: "internal" }, true);
+      for (const failure of [undefined, "late"]) span.end(failure);
+    });
+    assert.deepEqual(
+      spans.map(({ isError }) => isError),
+      [false],
+    );
+  });
+
   it("joins a trace only before anything else was asked of its span", async () => {
     const traceparent = `00-${"ab".repeat(16)}-${"cd".repeat(8)}-01`;
     await using(async (tracing) => {

@@ -10,7 +10,7 @@ import { accountPaths } from "../paths.ts";
 export type Happened = {
   text: string;
   at: Timestamp | undefined;
-  /** Browser, system and address, as far as the person may see them. */
+  /** Browser, system, place and address, as far as the person may see them. */
   where: string;
   isByOther: boolean;
 };

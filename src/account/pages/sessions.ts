@@ -12,7 +12,8 @@ export type SignedIn = {
   isThis: boolean;
   browser: string;
   system: string;
-  address: string;
+  /** Place, as far as it is known, and address. */
+  where: string;
   since: Timestamp | undefined;
   lastSeen: Timestamp | undefined;
 };
@@ -23,7 +24,7 @@ export type SessionsView = { sessions: readonly SignedIn[]; hasMore: boolean };
 export function sessionsPage(page: AccountPage, { sessions, hasMore }: SessionsView): string {
   const { t } = page;
   const items = sessions.map((session) => {
-    const { id, isThis, browser, system, address, since, lastSeen } = session;
+    const { id, isThis, browser, system, where, since, lastSeen } = session;
     const name = [browser, system].filter((each) => each !== "").join(" · ");
     const end = attributes({ type: "submit", class: "button plain small", name: "end", value: id });
     const label = name === "" ? t("account.unknownBrowser") : name;
@@ -32,7 +33,7 @@ export function sessionsPage(page: AccountPage, { sessions, hasMore }: SessionsV
       title: label,
       lines: [
         isThis && html`<strong>${t("account.thisOne")}</strong>`,
-        html`<bdi>${address}</bdi>`,
+        html`<bdi>${where}</bdi>`,
         html`${t("account.since")} ${when(page, since)}`,
         html`${t("account.lastSeen")} ${when(page, lastSeen)}`,
       ],

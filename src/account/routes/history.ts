@@ -22,10 +22,13 @@ export const historyRoute = (parts: AccountParts): Route =>
         .slice(0, ofOnePage)
         .map(({ localizedMessage, creationDate, editor }) => {
           const { browser, system, address } = editor?.origin ?? {};
+          const place = parts.placeOf(address ?? "");
           const by = editor?.userId ?? "";
           return {
             ...{ text: localizedMessage, at: creationDate },
-            where: [browser, system, address].filter((each) => (each ?? "") !== "").join(" · "),
+            where: [browser, system, place, address]
+              .filter((each) => (each ?? "") !== "")
+              .join(" · "),
             isByOther: by !== own.user.id && by !== "" && !by.startsWith("system:"),
           };
         });

@@ -22,7 +22,9 @@ export const sessionsRoute = (parts: AccountParts): Route =>
         .slice(0, most)
         .map(({ details, isOwn: isThis, ...signIn }): SignedIn => {
           const { browser, system, address, since, lastSeen } = signIn;
-          return { id: details?.id ?? "", isThis, browser, system, address, since, lastSeen };
+          const where = [parts.placeOf(address), address].filter((each) => (each ?? "") !== "");
+          const id = details?.id ?? "";
+          return { id, isThis, browser, system, where: where.join(" · "), since, lastSeen };
         });
       // This browser stands first.
       const ordered = sessions.toSorted((a, b) => Number(b.isThis) - Number(a.isThis));
