@@ -20,8 +20,8 @@ import { createWriters, type Writers } from "./writers.ts";
 const writerCount = 8;
 const roundsAStore = 20;
 const flushes = "fsync,fdatasync";
-const endMs = 3_000;
-const strikeMs = 3_000;
+const endMs = 10_000;
+const strikeMs = 20_000;
 const leastWrites = 20;
 
 type Failure = { calls: string; error: string; isFlush: boolean };

@@ -9,6 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const root = resolve(import.meta.dirname, "../..");
 const flags = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
 const patienceMs = 60_000;
+const lingerMs = 10_000;
 
 export type Running = {
   url: string;
@@ -88,8 +89,19 @@ export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<
     const gone = once(child, "exit");
     strike(child, signal);
     await gone;
+    // What it has started ends with it, and lets go of the store a moment later.
+    const late = Date.now() + lingerMs;
+    while (groups.has(child) && groupStands(child) && Date.now() < late) await delay(5);
   }
   return child.exitCode;
+}
+
+function groupStands({ pid = 0 }: ChildProcess): boolean {
+  try {
+    return process.kill(-pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 export async function startServer(place: Place, how: How = {}): Promise<Running> {
