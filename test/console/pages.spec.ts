@@ -5,7 +5,6 @@ import { pages } from "../../src/console/routes.ts";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { describeChanges } from "./changes.ts";
-import { describeTasks } from "./tasks.ts";
 import {
   desk,
   endVisits,
@@ -214,4 +213,3 @@ describe("the console in a browser", () => {
 });
 
 describeChanges();
-describeTasks();

@@ -46,6 +46,15 @@ export const grantUserRoles = (
   ],
 });
 
+/** Gives many people, who are pasted, roles in the project of the page. */
+export const grantRolesToMany: Action = {
+  word: "grantRolesToMany",
+  method: grants.createUserGrant,
+  given: { "user_grant.project_id": { page: "details.id" } },
+  fields: [{ path: "user_grant.role_keys", isRequired: true, choices: rolesAt("details.id") }],
+  pasted: { field: "user_grant.user_id" },
+};
+
 export const userGrantActions: readonly Action[] = [
   {
     ...{ word: "changeRoles", method: grants.patchUserGrant, given: id, isChange: true },

@@ -7,6 +7,7 @@ import { addApp } from "./application.ts";
 import { begins, type Kind, type Listed, present, type Rows, textAt } from "./declare.ts";
 import {
   activity,
+  grantRolesToMany,
   grantToOrganization,
   grantUserRoles,
   projectGrantActions,
@@ -79,6 +80,7 @@ const userGrants: Rows = {
       [{ path: "user_grant.user_id", word: "person", as: "person" }],
       "details.id",
     ),
+    grantRolesToMany,
   ],
   actions: userGrantActions,
 };
