@@ -33,7 +33,8 @@ const inDialog = (page: Page, name: string): Locator =>
   page.getByRole("dialog").getByRole("button", { name, exact: true });
 
 /** What is named by a text alone is named by all of it. */
-const named = (name: string | RegExp) => (typeof name === "string" ? { name, exact: true } : { name });
+const named = (name: string | RegExp) =>
+  typeof name === "string" ? { name, exact: true } : { name };
 
 export function mouse(page: Page): Hands {
   const field = async (label: string | RegExp) => fieldIn(await front(page), label);

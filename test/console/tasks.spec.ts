@@ -13,4 +13,6 @@ before(async () => {
 });
 after(endVisits);
 
-describeTasks([...people, ...projects, ...instance].toSorted((a, b) => parseInt(a.name) - parseInt(b.name)));
+describeTasks(
+  [...people, ...projects, ...instance].toSorted((a, b) => parseInt(a.name) - parseInt(b.name)),
+);

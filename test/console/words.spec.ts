@@ -8,7 +8,18 @@ import { read } from "../architecture/table.ts";
 import { declaredWords } from "./declared.ts";
 
 // Chosen by what the page shows, not written where they are said.
-const chosen = ["guide", "undo", "overview", "history", "code", "human", "machine", "builtIn", "setHere", "withoutScripts"];
+const chosen = [
+  "guide",
+  "undo",
+  "overview",
+  "history",
+  "code",
+  "human",
+  "machine",
+  "builtIn",
+  "setHere",
+  "withoutScripts",
+];
 const ofSettings = ["OWNER_TYPE_INSTANCE", "OWNER_TYPE_ORG"];
 const reasons = [...saidReasons, ...saidEndings].map((each) => `refused_${each}`);
 const ofRefusals = ["ended", "forbidden", "lost", "proveAnew", "failed", "save", "copied"];
@@ -21,7 +32,14 @@ describe("the words of the console", () => {
         ([, one = "", other]) => (other === undefined ? [one] : [one, other]),
       ),
     );
-    const all = new Set([...said, ...declaredWords(), ...chosen, ...ofSettings, ...ofRefusals, ...reasons]);
+    const all = new Set([
+      ...said,
+      ...declaredWords(),
+      ...chosen,
+      ...ofSettings,
+      ...ofRefusals,
+      ...reasons,
+    ]);
     for (const language of allLanguages) {
       const texts = await consoleTexts(language);
       assert.deepEqual(Object.keys(texts).toSorted(), [...all].toSorted(), language);

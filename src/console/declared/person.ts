@@ -292,7 +292,17 @@ export const person: Kind = {
     ...ownFacts,
   ],
   actions,
-  rows: [metadata, ...credentials, signIns, sessions, consents, refusals, memberships, grants, activity],
+  rows: [
+    metadata,
+    ...credentials,
+    signIns,
+    sessions,
+    consents,
+    refusals,
+    memberships,
+    grants,
+    activity,
+  ],
   history: {
     method: user.searchUserEvents,
     request: (object) => ({ id: textAt(object, "details.id") }),

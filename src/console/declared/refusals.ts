@@ -11,7 +11,14 @@ export const saidReasons = [
 ] as const;
 
 /** What other reasons end in, where the end says enough. */
-export const saidEndings = ["TAKEN", "EXISTS", "NOT_FOUND", "BUSY", "LIMITED", "EXHAUSTED"] as const;
+export const saidEndings = [
+  "TAKEN",
+  "EXISTS",
+  "NOT_FOUND",
+  "BUSY",
+  "LIMITED",
+  "EXHAUSTED",
+] as const;
 
 /** The word for a reason, where there is one. */
 export function wordOfReason(reason: string): string | undefined {

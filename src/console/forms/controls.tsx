@@ -65,7 +65,10 @@ export function Labelled({
   const id = useId();
   const wrong = `${id}-wrong`;
   const help = `${id}-hint`;
-  const described = [...(hint === undefined ? [] : [help]), ...(error === undefined ? [] : [wrong])];
+  const described = [
+    ...(hint === undefined ? [] : [help]),
+    ...(error === undefined ? [] : [wrong]),
+  ];
   return (
     <div className={style["field"]}>
       <label htmlFor={id}>{word}</label>
@@ -242,7 +245,8 @@ function Lines({ field, value, isRequired, error, set }: ControlProps) {
 }
 
 /** The redirect address of a request that is pasted whole, as the log-in refused it; else the line itself. */
-const redirectOf = (line: string): string => URL.parse(line)?.searchParams.get("redirect_uri") ?? line;
+const redirectOf = (line: string): string =>
+  URL.parse(line)?.searchParams.get("redirect_uri") ?? line;
 
 /** A text of several lines. */
 function Text({ field, rule, value, isRequired, error, set }: ControlProps) {

@@ -50,10 +50,7 @@ export function ActionDialog(ask: Ask) {
           <Dialog.Title className={style["title"] ?? ""}>{t(action.word)}</Dialog.Title>
           {ask.name !== "" && <p className={style["of"]}>{ask.name}</p>}
           {action.pasted !== undefined ? (
-            <Pasted
-              {...{ action, subject, field: action.pasted.field }}
-              close={ask.close}
-            />
+            <Pasted {...{ action, subject, field: action.pasted.field }} close={ask.close} />
           ) : once === undefined ? (
             <Asked
               key={action.method.name}

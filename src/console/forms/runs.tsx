@@ -13,7 +13,15 @@ type Outcome = { label: string; refused?: string; reason?: string };
  * Many calls, one after the other, with how far they are and what became of each. What is refused holds up no other; closing the
  * dialog ends it after the call that is under way.
  */
-export function Runs({ word, runs, close }: { word: string; runs: readonly Run[]; close: () => void }) {
+export function Runs({
+  word,
+  runs,
+  close,
+}: {
+  word: string;
+  runs: readonly Run[];
+  close: () => void;
+}) {
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
   const client = useQueryClient();
   const isBegun = useRef(false);

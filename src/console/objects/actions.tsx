@@ -54,7 +54,10 @@ export function Actions({
       await navigate({
         to: leadsTo,
         params: { id: textAt(answer, newId) },
-        search: (before: { org?: string }) => ({ ...keepOrg(before), ...(tab === undefined ? {} : { tab }) }),
+        search: (before: { org?: string }) => ({
+          ...keepOrg(before),
+          ...(tab === undefined ? {} : { tab }),
+        }),
       });
     }
     // Whatever is shown may follow from what was done.

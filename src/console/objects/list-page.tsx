@@ -46,10 +46,7 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
         {listed.states !== undefined && (
           <ChoiceFilter
             {...{ name: "state", word: "state", chosen: state }}
-            options={[
-              ["", t("all")],
-              ...listed.states.map((each) => [each, t(each)] as const),
-            ]}
+            options={[["", t("all")], ...listed.states.map((each) => [each, t(each)] as const)]}
           />
         )}
         {listed.isByLanguage === true && <LanguageFilter chosen={language} />}

@@ -108,7 +108,10 @@ function Shown({
           <RowsOf key={each.word} rows={each} on={{ object, place, reload, message, name }} />
         ))}
       {tab === "guide" && kind.guide !== undefined && (
-        <Samples lead={kind.guideWord ?? "guideLead"} samples={kind.guide(object, location.origin)} />
+        <Samples
+          lead={kind.guideWord ?? "guideLead"}
+          samples={kind.guide(object, location.origin)}
+        />
       )}
       {tab === "history" && hasHistory && <History search={history} object={object} />}
       {tab === "code" && <AsCode method={kind.get} request={{ id }} />}

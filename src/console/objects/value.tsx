@@ -50,7 +50,8 @@ function one(
   names: Names,
 ): ReactNode {
   if (typeof value === "boolean") return t(value ? "yes" : "no");
-  if (as === "language") return languageText(typeof value === "string" ? value : textAt(value, "key"));
+  if (as === "language")
+    return languageText(typeof value === "string" ? value : textAt(value, "key"));
   if (as === "json" || typeof value === "object") {
     return <pre tabIndex={0}>{JSON.stringify(value, undefined, 2)}</pre>;
   }

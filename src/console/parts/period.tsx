@@ -17,17 +17,12 @@ export function periodOf(from: string | undefined, to: string | undefined): Peri
 /** The first and the last day of what is shown, which stand in the address. */
 export function PeriodFilter({ from, to }: { from: string | undefined; to: string | undefined }) {
   const put = useInAddress();
-  return [
-    ["from", t("periodFrom"), from] as const,
-    ["to", t("periodTo"), to] as const,
-  ].map(([name, word, value]) => (
-    <label key={name} className={style["filter"]}>
-      <span>{word}</span>
-      <input
-        type="date"
-        value={value ?? ""}
-        onChange={({ target }) => put(name, target.value)}
-      />
-    </label>
-  ));
+  return [["from", t("periodFrom"), from] as const, ["to", t("periodTo"), to] as const].map(
+    ([name, word, value]) => (
+      <label key={name} className={style["filter"]}>
+        <span>{word}</span>
+        <input type="date" value={value ?? ""} onChange={({ target }) => put(name, target.value)} />
+      </label>
+    ),
+  );
 }

@@ -168,7 +168,10 @@ export const instance: readonly Task[] = [
       await check("Ed25519");
       await confirm("Save");
       await done(page, "Create a key");
-      await page.getByRole("button", { name: /^Sign with it/ }).first().click();
+      await page
+        .getByRole("button", { name: /^Sign with it/ })
+        .first()
+        .click();
       await confirm("Sign with it");
       await done(page, "Sign with it");
       await rowOf(page, "Signs").waitFor();
@@ -178,10 +181,15 @@ export const instance: readonly Task[] = [
     name: "29 imports people, first on trial",
     role: "IAM_OWNER",
     async run({ page, press }, { organizationId }) {
-      const user = { userName: aName("brought"), profile: { firstName: "Brought", lastName: "In" } };
+      const user = {
+        userName: aName("brought"),
+        profile: { firstName: "Brought", lastName: "In" },
+      };
       const record = {
         orgId: organizationId,
-        humanUsers: [{ userId: aName("brought-id"), user: { ...user, email: { email: "b@in.test" } } }],
+        humanUsers: [
+          { userId: aName("brought-id"), user: { ...user, email: { email: "b@in.test" } } },
+        ],
       };
       for (const isTrial of [true, false]) {
         await go(page, "/transfer");

@@ -138,7 +138,10 @@ export const people: readonly Task[] = [
       const { id, name } = await somebody(world);
       await session(id);
       await go(page, `/people/${id}?tab=sessions`);
-      await page.getByRole("button", { name: /^End: / }).first().waitFor();
+      await page
+        .getByRole("button", { name: /^End: / })
+        .first()
+        .waitFor();
       await follow("Overview");
       await open(`Deactivate: ${name}`);
       await confirm("Deactivate");
@@ -146,8 +149,14 @@ export const people: readonly Task[] = [
       assert.equal((await userOf(id)).state, "USER_STATE_INACTIVE");
       await follow("Sessions");
       await page.getByRole("heading", { level: 2, name: "Sessions" }).waitFor();
-      await page.getByRole("button", { name: /^End: / }).first().waitFor({ state: "detached" });
-      assert.equal(bodyOf(await peer.post("/sessions/_search", [{ user_id: id }])).result.length, 0);
+      await page
+        .getByRole("button", { name: /^End: / })
+        .first()
+        .waitFor({ state: "detached" });
+      assert.equal(
+        bodyOf(await peer.post("/sessions/_search", [{ user_id: id }])).result.length,
+        0,
+      );
     },
   },
   {
@@ -183,7 +192,9 @@ export const people: readonly Task[] = [
       await confirm("Save");
       await done(page, "Add an administrator");
       await rowOf(page, name).waitFor();
-      const found = bodyOf(await peer.post("/memberships/_search", [{ in_user_ids: { ids: [id] } }]));
+      const found = bodyOf(
+        await peer.post("/memberships/_search", [{ in_user_ids: { ids: [id] } }]),
+      );
       assert.deepEqual(found.result[0].membership.roles, ["ORG_USER_MANAGER"]);
     },
   },

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { bodyOf } from "../../support/peer.ts";
-import { aName, dialogOf, done, go, rowOf, type Task, titled, within, type World } from "../tasks.ts";
+import {
+  aName,
+  dialogOf,
+  done,
+  go,
+  rowOf,
+  type Task,
+  titled,
+  within,
+  type World,
+} from "../tasks.ts";
 import { peer } from "../visits.ts";
 
 async function webApp({ organizationId, projectId }: World): Promise<{ id: string; name: string }> {
