@@ -105,7 +105,7 @@ function Notice() {
     <div className={style["notice"]}>
       <p role="status">{text}</p>
       {takeBack !== undefined && (
-        <button type="button" onClick={undo}>
+        <button type="button" className={style["plain"]} onClick={undo}>
           {t("undo")}
         </button>
       )}
@@ -155,7 +155,7 @@ function Me({ id }: { id: string }) {
   return (
     <span className={style["me"]}>
       <a href="/ui/account">{userName(at(data, "user")) || t("account")}</a>
-      <button type="button" onClick={() => void signOut()}>
+      <button type="button" className={style["plain"]} onClick={() => void signOut()}>
         {t("signOut")}
       </button>
     </span>
