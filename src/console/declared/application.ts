@@ -14,7 +14,7 @@ import {
   type Rows,
   textAt,
 } from "./declare.ts";
-import { activity } from "./grants.ts";
+import { activity, organizationsOf, usersOf } from "./grants.ts";
 import { guideOf } from "./guide.ts";
 import { historyOf, id, ownFacts } from "./shared.ts";
 
@@ -202,6 +202,7 @@ export const application: Kind = {
     {
       ...{ word: "deactivate", method: app.deactivateApp, given: id, isDangerous: true },
       when: (object) => activity(object, true),
+      undo: { method: app.activateApp, given: id },
     },
     {
       ...{ word: "activate", method: app.activateApp, given: id },
@@ -212,7 +213,7 @@ export const application: Kind = {
       ...{ isDangerous: true, leadsTo: "/applications" },
     },
   ],
-  rows: [keys, consents],
+  rows: [keys, usersOf("app.project_id"), organizationsOf("app.project_id"), consents],
   history: historyOf("application"),
   guide: guideOf,
 };

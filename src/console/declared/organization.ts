@@ -116,6 +116,7 @@ export const organization: Kind = {
     {
       ...{ word: "deactivate", method: org.deactivateOrganization, given: id, isDangerous: true },
       when: (object) => activity(object, true),
+      undo: { method: org.activateOrganization, given: id },
     },
     {
       ...{ word: "activate", method: org.activateOrganization, given: id },
