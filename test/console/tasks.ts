@@ -81,7 +81,7 @@ export function describeTasks(tasks: readonly Task[]): void {
         it(`${name}, by ${way}, as ${who}`, async () => {
           const visit = await visitOf(who);
           const { page } = visit;
-          page.setDefaultTimeout(15_000);
+          page.setDefaultTimeout(10_000);
           try {
             await run(handsOf(page), await worldOf());
           } finally {
