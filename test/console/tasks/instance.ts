@@ -30,6 +30,19 @@ export const instance: readonly Task[] = [
     },
   },
   {
+    name: "19 changes the colour of the log-in pages of an organization",
+    role: "ORG_SETTINGS_MANAGER",
+    async run({ page, open, confirm, fill }, { organizationId }) {
+      await go(page, `/settings/branding?org=${organizationId}`);
+      const colour = `#00${String(1_000 + Number(aName("n").slice(2)))}`;
+      await open("Change: Primary colour");
+      await fill("Primary colour", colour);
+      await confirm("Save");
+      await done(page, "Change");
+      await rowOf(page, "Primary colour").filter({ hasText: colour }).waitFor();
+    },
+  },
+  {
     name: "20 changes a text in one language",
     role: "ORG_SETTINGS_MANAGER",
     async run({ page, open, confirm, fill }, { organizationId }) {
@@ -149,9 +162,6 @@ export const instance: readonly Task[] = [
       await fill("Host and port", server.host);
       await confirm("Save");
       await titled(page, name);
-      await open(`Activate: ${name}`);
-      await confirm("Activate");
-      await done(page, "Activate");
       await open(`Send a test: ${name}`);
       await fill("To whom", `${name}@example.com`);
       await confirm("Save");

@@ -190,6 +190,9 @@ export const people: readonly Task[] = [
       await pick("Person", name, name);
       await check("ORG_USER_MANAGER");
       await confirm("Save");
+      // What others had set for them before they came to power.
+      await dialogOf(page).getByText("What ended, or stays", { exact: false }).waitFor();
+      await confirm("Close");
       await done(page, "Add an administrator");
       await rowOf(page, name).waitFor();
       const found = bodyOf(
