@@ -23,7 +23,7 @@ export const importJob = {
     { path: "created" },
     { path: "existed" },
     { path: "refused" },
-    { path: "creation_date" },
+    { path: "creation_date", word: "when" },
     { path: "expiration_date" },
   ] satisfies Shown[],
   actions: [
