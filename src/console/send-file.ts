@@ -30,7 +30,7 @@ function restError(body: JsonObject, headers: Headers): ConnectError {
   const { code, message, details } = body;
   const error = new ConnectError(
     typeof message === "string" ? message : "",
-    typeof code === "number" ? code : Code.Unknown,
+    Object.values(Code).find((each): each is Code => each === code) ?? Code.Unknown,
     headers,
   );
   for (const detail of Array.isArray(details) ? details : []) {

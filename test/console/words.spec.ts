@@ -8,7 +8,9 @@ import { read } from "../architecture/table.ts";
 import { declaredWords } from "./declared.ts";
 
 // Chosen by what the page shows, not written where they are said.
+const ofReports = ["CREATED", "EXISTED", "REFUSED"].map((each) => `IMPORT_OUTCOME_${each}`);
 const chosen = [
+  ...ofReports,
   "guide",
   "undo",
   "overview",

@@ -34,7 +34,6 @@ export function Runs({
       void begin();
     }
     return () => void (isOver.current = true);
-    // oxlint-disable-next-line react/exhaustive-deps -- the runs are those that it began with
   }, []);
   async function begin(): Promise<void> {
     for (const { label, call } of runs) {

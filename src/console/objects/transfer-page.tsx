@@ -16,7 +16,7 @@ import { useRights } from "../rights.ts";
 import type { PageRoute, PageSearch } from "../routes.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";
-import { download, keep } from "./csv.ts";
+import { download, keep, textOf } from "./csv.ts";
 import { notify } from "./notice.ts";
 import style from "./objects.module.css";
 import { Siblings } from "./siblings.tsx";
@@ -129,13 +129,13 @@ function Job({ id }: { id: string }) {
 /** What became of each record, as a table to keep; what was refused alone is usually enough. */
 function Report({ id }: { id: string }) {
   async function report(onlyRefused: boolean): Promise<void> {
+    const { output } = ManagementService.method.reportImport;
     const columns = ["position", "org_id", "type", "id", "outcome", "reason", "field", "message"];
     const rows: string[][] = [columns];
     for await (const record of client.reportImport({ id, onlyRefused })) {
-      const row = toJson(ManagementService.method.reportImport.output, record, {
-        useProtoFieldName: true,
-      }) as JsonObject;
-      rows.push(columns.map((column) => String(row[column] ?? "")));
+      // A message is an object in JSON.
+      const row = toJson(output, record, { useProtoFieldName: true }) as JsonObject;
+      rows.push(columns.map((path) => textOf(output, row, { path })));
     }
     download(`${t("report")}.csv`, rows);
   }
