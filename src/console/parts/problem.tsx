@@ -39,10 +39,11 @@ export function Problem({
 /** A refusal: its words, its reason, and the request to ask about. */
 export function Refused({ refusal }: { refusal: Refusal }) {
   const { message, reason, requestId } = refusal;
-  const text = messageOf(refusal);
+  // That nothing was answered stands above.
+  const text = refusal.isLost ? "" : messageOf(refusal);
   return (
     <>
-      <p>{text}</p>
+      {text !== "" && <p>{text}</p>}
       {text !== message && message !== "" && <p lang="en">{message}</p>}
       <dl>
         {reason !== "" && (
