@@ -3,6 +3,7 @@ import { invalidArgument, permissionDenied } from "../errors.ts";
 import { authorizePath } from "../oidc/core/authorize/index.ts";
 import { endSessionPath } from "../oidc/core/end-session.ts";
 import { revocationPath, tokenPath } from "../oidc/core/paths.ts";
+import { idpScope } from "../oidc/core/scope.ts";
 import type { Deps } from "../projection/module.ts";
 import { consoleCallback, consoleClientId, consoleSecret } from "../resources/app/index.ts";
 import { loginCookie, sessionCookie } from "./cookies.ts";
@@ -80,8 +81,11 @@ export function consoleLogIn<A extends At>(
       Buffer.from(JSON.stringify(begun)),
     );
     const acr = asked.get("acr_values") ?? "";
+    const idp = asked.get("idp") ?? "";
     const parameters = new URLSearchParams({
-      ...{ client_id: consoleClientId, response_type: "code", scope, state },
+      ...{ client_id: consoleClientId, response_type: "code", state },
+      // A provider that is named is asked at once, so that its log-in can be tested.
+      scope: /^[\w.@+:|-]{1,200}$/.test(idp) ? `${scope} ${idpScope}${idp}` : scope,
       redirect_uri: `${at.issuer}${consoleCallback}`,
       code_challenge: createHash("sha256").update(verifier).digest("base64url"),
       code_challenge_method: "S256",

@@ -1,10 +1,12 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { QueryClient } from "@tanstack/react-query";
+import { wordOfReason } from "./declared/refusals.ts";
+import { t } from "./told.ts";
 import { BadRequestSchema, ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.ts";
 
 /** What the service asks of calls by the cookie of the console. */
-const consoleHeader = "x-idsvc-console";
+export const consoleHeader = "x-idsvc-console";
 
 const asConsole: Interceptor = (next) => (request) => {
   request.header.set(consoleHeader, "1");
@@ -49,6 +51,13 @@ export function refusalOf(error: unknown): Refusal {
     isLost: reason === "" && [Code.Unavailable, Code.Unknown].includes(refused.code),
   };
 }
+
+/** What a refusal says in the reader's language, where its reason is known there; else as the service says it. */
+export const messageOf = ({ reason, message, isLost }: Refusal): string => {
+  if (isLost) return t("lost");
+  const word = wordOfReason(reason);
+  return word === undefined ? message : t(word);
+};
 
 export const queryClient = new QueryClient({
   defaultOptions: {

@@ -6,6 +6,7 @@ import { textAt } from "./declared/declare.ts";
 import { listOf, objectsAt } from "./declared/schema.ts";
 
 const usualPageSize = 50;
+const largestPage = 1000;
 
 /** Calls a method with a request in JSON, by the names of the schema; the answer in the same form. */
 export async function callByJson(
@@ -29,8 +30,14 @@ const keyOf = (method: DescMethodUnary, request: JsonObject | undefined) => [
 ];
 
 /** What a method answers; nothing is asked without a request. */
-export function useAnswer(method: DescMethodUnary, request: JsonObject | undefined) {
-  return useQuery({
+export function useAnswer(
+  method: DescMethodUnary,
+  request: JsonObject | undefined,
+  /** After how many milliseconds it is asked again; never, where it is not said. */
+  again: (answer: JsonObject) => number | false = () => false,
+) {
+  return useQuery<JsonObject>({
+    refetchInterval: ({ state }) => (state.data === undefined ? false : again(state.data)),
     queryKey: keyOf(method, request),
     queryFn:
       request === undefined ? skipToken : ({ signal }) => callByJson(method, request, signal),
@@ -54,7 +61,17 @@ export function usePages(
     getNextPageParam: (answer) => textAt(answer, "details.next") || undefined,
   });
   const list = listOf(method.output);
+  async function* all() {
+    for (let after: string | undefined = ""; after !== undefined; ) {
+      const query = { limit: largestPage, asc: !isDescending, after, skip_total: true };
+      const page = await callByJson(method, hasSort ? { ...request, query } : request);
+      yield objectsAt(page, list?.name ?? "");
+      after = textAt(page, "details.next") || undefined;
+    }
+  }
   return {
+    /** All that the list has, page by page. */
+    all,
     rows: found.data?.pages.flatMap((page) => objectsAt(page, list?.name ?? "")),
     error: found.error,
     hasMore: found.hasNextPage,

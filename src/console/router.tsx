@@ -11,7 +11,7 @@ import { Problem } from "./parts/problem.tsx";
 import { Waiting } from "./parts/waiting.tsx";
 import { type ObjectRoute, objects, type PageRoute, pages, type PageSearch } from "./routes.ts";
 
-const names = ["q", "org", "state", "tab"] as const;
+const names = ["q", "org", "state", "tab", "from", "to", "language", "job"] as const;
 const longestText = 200;
 
 const pageSearch = (given: Record<string, unknown>): PageSearch =>
@@ -51,6 +51,10 @@ async function pageOf(route: PageRoute): Promise<() => ReactNode> {
     const listed = await route.load();
     const { ListPage } = await parts;
     return () => <ListPage route={route} listed={listed} />;
+  }
+  if (route.shows === "part") {
+    const { TransferPage } = await import("./objects/transfer-page.tsx");
+    return () => <TransferPage route={route} />;
   }
   const parts = import("./objects/settings-page.tsx");
   const group = await route.load();

@@ -2,7 +2,9 @@ import { memberPermission } from "./declared/member-permission.ts";
 import type { Kind, Listed, SettingsGroup } from "./declared/declare.ts";
 
 /** What an address may say of a page beside its path, all of it text. */
-export type PageSearch = { q?: string; org?: string; state?: string; tab?: string };
+export type PageSearch = Partial<
+  Record<"q" | "org" | "state" | "tab" | "from" | "to" | "language" | "job", string>
+>;
 
 /** What the rail leads to, in its order. */
 export const areas = [
@@ -29,6 +31,8 @@ export type PageRoute = {
 } & (
   | { shows: "list"; load: () => Promise<Listed> }
   | { shows: "settings"; load: () => Promise<SettingsGroup> }
+  /** A page of its own, which the router knows. */
+  | { shows: "part" }
 );
 export type ObjectRoute = { path: string; load: () => Promise<Kind> };
 
@@ -119,6 +123,33 @@ export const pages: readonly PageRoute[] = [
     },
     needs: "BrandingSettingsService.ResolveBrandingSettings",
     load: async () => (await settings()).branding,
+  },
+  {
+    ...{ area: "signIn", path: "/texts", word: "texts", scope: "one", shows: "list" },
+    needs: "TextSettingsService.ResolveTexts",
+    load: async () => (await settings()).texts,
+  },
+  {
+    ...{
+      area: "signIn",
+      path: "/settings/languages",
+      word: "languages",
+      scope: "one",
+      shows: "settings",
+    },
+    needs: "LanguageService.SetLanguages",
+    load: async () => (await settings()).languages,
+  },
+  {
+    ...{
+      area: "signIn",
+      path: "/failed-log-ins",
+      word: "failedLogIns",
+      scope: "one",
+      shows: "list",
+    },
+    needs: "EventService.SearchEvents",
+    load: async () => (await provider()).failedLogIns,
   },
   {
     ...{ area: "signIn", path: "/schemas", word: "userSchemas", scope: "instance", shows: "list" },
@@ -226,6 +257,10 @@ export const pages: readonly PageRoute[] = [
     },
     needs: "FeatureService.ResolveFeatures",
     load: async () => (await settings()).features,
+  },
+  {
+    ...{ area: "settings", path: "/transfer", word: "transfer", scope: "instance", shows: "part" },
+    needs: "ManagementService.Import",
   },
 ];
 

@@ -15,6 +15,11 @@ export const { language, product, needs } = told;
 /** The words of the reader's language. */
 export const t = (key: string): string => told.texts[key] ?? key;
 
+const languageNames = new Intl.DisplayNames(language, { type: "language" });
+
+/** What a language is called, by its code. */
+export const languageText = (code: string): string => languageNames.of(code) ?? code;
+
 const dateFormat = new Intl.DateTimeFormat(language, {
   ...{ dateStyle: "medium", timeStyle: "short" },
 });

@@ -84,7 +84,7 @@ export const rows: Record<string, Row> = {
   console: {
     band: "edge",
     mayImport: [],
-    gen: ["idsvc/object", "idsvc/resources", "idsvc/settings", "google/rpc"],
+    gen: ["idsvc/management", "idsvc/object", "idsvc/resources", "idsvc/settings", "google/rpc"],
   },
   client: { band: "edge", mayImport: [], gen: "everything" },
 

@@ -135,6 +135,68 @@ export function describeChanges(): void {
       expectQuiet(visit);
     });
 
+    it("is taken back from the notice that it was done", async () => {
+      const id = await organization("Heron Gull");
+      await using visit = await enter(`/ui/console/organizations/${id}`);
+      const { page } = visit;
+      await press(page, "Deactivate: Heron Gull");
+      await dialogOf(page).getByRole("button", { name: "Deactivate", exact: true }).click();
+      await gone(page);
+      await press(page, "Undo");
+      await page.getByRole("status").getByText("Done: Undo").waitFor();
+      const { state } = bodyOf(await peer.get(`/organizations/${id}`)).organization;
+      assert.equal(state, "EFFECTIVE_STATE_ACTIVE");
+      await page.getByRole("button", { name: "Deactivate: Heron Gull" }).waitFor();
+      expectQuiet(visit);
+    });
+
+    it("is made to all rows that are marked, with what became of each", async () => {
+      const id = await organization("Ibis");
+      for (const username of ["ibis-1", "ibis-2"]) await peer.addPerson({ username }, id);
+      await using visit = await enter(`/ui/console/people?org=${id}`);
+      const { page } = visit;
+      await page.getByLabel("Mark: ibis-1").check();
+      await page.getByLabel("Mark: ibis-2").check();
+      await shoot(page, "marked");
+      assert.deepEqual(await faultsOf(page), []);
+      await press(page, "Deactivate (2)");
+      await dialogOf(page).getByText("ibis-1, ibis-2", { exact: false }).waitFor();
+      await dialogOf(page).getByRole("button", { name: "Deactivate", exact: true }).click();
+      await dialogOf(page).getByText("Done: 2 / 2").waitFor();
+      assert.deepEqual(await faultsOf(page), []);
+      await dialogOf(page).getByRole("button", { name: "Close" }).click();
+      await gone(page);
+      await page.getByRole("row").filter({ hasText: "Inactive" }).nth(1).waitFor();
+      expectQuiet(visit);
+    });
+
+    it("of others is shown as it happens", async () => {
+      await using visit = await enter("/ui/console/events");
+      const { page } = visit;
+      await page.getByRole("rowheader").first().waitFor();
+      const before = page.getByRole("rowheader");
+      const first = await page.getByRole("row").nth(1).textContent();
+      await organization("Jackdaw");
+      await page.waitForFunction(
+        (text) => document.querySelectorAll("tbody tr")[0]?.textContent !== text,
+        first,
+      );
+      assert.ok((await before.count()) > 0);
+      expectQuiet(visit);
+    });
+
+    it("is refused in the reader’s language, where the reason is known there", async () => {
+      await organization("Kestrel");
+      await using visit = await enter("/ui/console/organizations", { locale: "de" });
+      const { page } = visit;
+      await press(page, "Organisation anlegen");
+      await dialogOf(page).getByLabel("Name").fill("Kestrel");
+      await dialogOf(page).getByRole("button", { name: "Speichern" }).click();
+      const alert = dialogOf(page).getByRole("alert");
+      await alert.getByText("Das ist schon vergeben", { exact: false }).waitFor();
+      await alert.getByText("ORGANIZATION_NAME_TAKEN").waitFor();
+    });
+
     it("is not offered to who may only read", async () => {
       const id = await organization("Gecko");
       await using visit = await enter(`/ui/console/organizations/${id}`, {
@@ -146,8 +208,9 @@ export function describeChanges(): void {
         await page.goto(`${peer.issuer}/ui/console${path}`);
         await page.getByRole("table").waitFor();
         const buttons = await page.getByRole("main").getByRole("button").allTextContents();
+        const reading = new Set(["Show more", "Save as CSV"]);
         assert.deepEqual(
-          buttons.filter((text) => text !== "Show more"),
+          buttons.filter((text) => !reading.has(text)),
           [],
           path,
         );

@@ -38,8 +38,8 @@ describe("what the console declares", () => {
     for (const { listed } of declaredLists) {
       const { method, request } = listed.search;
       for (const state of ["", ...(listed.states ?? [])]) {
-        read(method.input, request({ q: "a", org: "3", state }));
-        read(method.input, request({ q: "", org: undefined, state }));
+        read(method.input, request({ q: "a", org: "3", state, language: "en" }));
+        read(method.input, request({ q: "", org: undefined, state, language: "en" }));
       }
     }
     for (const { kind } of declaredKinds) {

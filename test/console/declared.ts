@@ -12,6 +12,7 @@ import type {
 import { firstSteps } from "../../src/console/declared/home.ts";
 import { settingsOf } from "../../src/console/declared/settings.ts";
 import { fieldAt, listOf } from "../../src/console/declared/schema.ts";
+import { importJob } from "../../src/console/declared/transfer.ts";
 import { objects, pages } from "../../src/console/routes.ts";
 
 /** All that the console declares, with the path of the page that it is on. */
@@ -35,7 +36,9 @@ const offer = (path: string, tab: string, actions: readonly Action[] = []): Offe
   actions.flatMap(withNext).map((action) => ({ path, tab, action }));
 
 export const offered: readonly Offered[] = [
+  ...offer("/transfer", "", importJob.actions),
   ...declaredLists.flatMap(({ path, listed }) => [
+    ...offer(path, "", listed.selected),
     ...offer(path, "", listed.add),
     ...offer(path, "", listed.actions),
   ]),
@@ -82,6 +85,9 @@ export const allShown: readonly { shown: Shown; message: ReturnType<typeof messa
   ...declaredSettings.flatMap(({ group }) =>
     settingsOf(group).map(({ value }) => ({ shown: value, message: group.resolve.output })),
   ),
+  ...importJob.facts.map((shown) => ({
+    ...{ shown, message: messageOf(importJob.get, importJob.object) },
+  })),
   ...offered.flatMap(({ action }) =>
     (action.once ?? []).map((shown) => ({ shown, message: action.method.output })),
   ),
@@ -118,7 +124,12 @@ export const declaredWords = (): string[] => [
     ...(kind.links ?? []).map(({ word }) => word),
     ...kind.rows.flatMap(({ word, tab }) => [word, tab]),
   ]),
-  ...allShown.flatMap(({ shown, message }) => [wordOf(shown), ...valuesOf(message, shown.path)]),
+  ...allShown.flatMap(({ shown, message }) => [
+    wordOf(shown),
+    // What is said in the place of a value.
+    ...(shown.says === undefined ? valuesOf(message, shown.path) : []),
+  ]),
+  ...declaredKinds.flatMap(({ kind }) => (kind.guide ? (kind.guideWord ?? "guideLead") : [])),
   ...offered.flatMap(({ action }) => [
     action.word,
     ...(action.fields ?? []).flatMap((each) =>

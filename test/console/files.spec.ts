@@ -1,9 +1,38 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { consoleFiles } from "../../src/console-server/files.ts";
+import { gzipSync } from "node:zlib";
+import { type ConsoleFiles, consoleFiles } from "../../src/console-server/files.ts";
+
+/** The scripts that a script cannot run without, itself included. */
+function closureOf(name: string, byName: ConsoleFiles["byName"], known = new Set<string>()) {
+  if (known.has(name)) return known;
+  known.add(name);
+  const text = String(byName.get(name)?.body);
+  for (const [, next = ""] of text.matchAll(/(?:from|import)"\.\/([\w.-]+\.js)"/g)) {
+    closureOf(next, byName, known);
+  }
+  return known;
+}
+
+const sizeOf = (names: Iterable<string>, { byName }: ConsoleFiles): number =>
+  [...names].reduce((sum, name) => sum + gzipSync(byName.get(name)?.body ?? "").length, 0);
 
 describe("the files of the console", () => {
+  it("are at most 180 KB at first, and 60 KB more for any page", async () => {
+    const files = await consoleFiles()();
+    const { byName, script, style } = files;
+    const first = closureOf(script, byName);
+    const scripts = sizeOf(first, files);
+    const all = scripts + sizeOf([style], files);
+    assert.ok(all <= 180_000, `${all} bytes at first`);
+    for (const name of byName.keys()) {
+      if (!name.endsWith(".js") || first.has(name)) continue;
+      const more = sizeOf(closureOf(name, byName).difference(first), files);
+      assert.ok(more <= 60_000, `${more} bytes more for ${name}`);
+    }
+  });
+
   it("are built by one at a time, and not again at once where that fails", async (test) => {
     test.mock.timers.enable({ apis: ["setTimeout"] });
     let builds = 0;

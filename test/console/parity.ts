@@ -1,9 +1,10 @@
 import { services } from "../../gen/client_services.ts";
 import type { DescMethod } from "@bufbuild/protobuf";
+import { importJob } from "../../src/console/declared/transfer.ts";
 import { read } from "../architecture/table.ts";
 import { allChoices, declaredKinds, declaredLists, declaredSettings, offered } from "./declared.ts";
 
-/** Why a method is reached from no page, or that it is not yet. */
+/** Why a method is reached from no page. */
 export type Reason =
   /** The row of a list has all that it answers. */
   | "in its list"
@@ -14,8 +15,7 @@ export type Reason =
   /** People do it to their own account, on its pages. */
   | "own account"
   /** It acts on the system above all instances, whose callers log in nowhere. */
-  | "system"
-  | "not yet";
+  | "system";
 
 const nameOf = ({ parent, name }: DescMethod): string => `${parent.name}.${name}`;
 
@@ -39,6 +39,7 @@ export function offeredMethods(): Map<string, string> {
   }
   for (const { path, method } of allChoices) add(method, `${path}: to choose from`);
   for (const { path, group } of declaredSettings) add(group.resolve, path);
+  add(importJob.get, "/transfer");
   // What is called outside of what is declared: the frame around all pages.
   for (const { path, text } of read("src/console")) {
     if (path.startsWith("declared/")) continue;

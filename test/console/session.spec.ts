@@ -1,15 +1,20 @@
 // Run: shared, store
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
 import { after, describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { addPersonNamed, signIn } from "../support/login.ts";
 import { basic, paths, startOidc } from "../support/oidc.ts";
+import { systemCaller } from "../support/system-caller.ts";
 import { errorOf, type UserAgent, userAgent } from "../support/user-agent.ts";
 
 let shift = 0;
+const operator = systemCaller();
 const peer = await startOidc({
   now: () => new Date(Date.now() + shift),
-  env: { IDSVC_CONSOLE_SESSION: "10m", IDSVC_CONSOLE_IDLE: "2m" },
+  env: { ...operator.env, IDSVC_CONSOLE_SESSION: "10m", IDSVC_CONSOLE_IDLE: "2m" },
 });
 after(() => peer[Symbol.asyncDispose]());
 const { issuer } = peer;
@@ -86,6 +91,18 @@ describe("the log-in of the console (K4)", () => {
       assert.equal(shown.url.pathname, "/ui/console");
     });
   }
+
+  it("asks the provider that is named, so that its log-in can be tried", async () => {
+    const scopeFor = async (idp: string) => {
+      const query = new URLSearchParams({ idp });
+      const answer = await fetch(`${issuer}/ui/console/login?${query}`, { redirect: "manual" });
+      return new URL(answer.headers.get("location") ?? "").searchParams.get("scope")?.split(" ");
+    };
+    const usual = await scopeFor("");
+    const word = "urn:idsvc:iam:org:idp:id:";
+    assert.deepEqual(await scopeFor("123"), [...(usual ?? []), `${word}123`]);
+    assert.deepEqual(await scopeFor(`1 ${word}2`), usual);
+  });
 
   it("is finished in the browser that began it", async () => {
     const { agent } = await enter();
@@ -224,6 +241,25 @@ describe("a call of the console (K4)", () => {
 });
 
 describe("the session of the console (K4)", () => {
+  it("does nothing at another instance of the same service", async () => {
+    const { agent } = await enter();
+    const domain = "sibling.example.test";
+    const body = {
+      ...{ name: domain, domain, organization: { name: "First" } },
+      machine: { username: "owner", name: "Owner" },
+    };
+    const token = await operator.tokenFor(peer.app.made.issuer, peer.now());
+    bodyOf(await peer.post("/instances", body, { token }), 201);
+    const cookie = [...agent.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const asked = request(`${issuer}${permissionsPath}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", host: domain, cookie, ...own },
+    });
+    const [answer] = await once(asked.end("{}"), "response");
+    assert.equal(answer.statusCode, 401, await text(answer));
+    assert.ok(await mayCall(agent));
+  });
+
   it("ends after a time without a call", async () => {
     const { agent } = await enter();
     for (let n = 0; n < 3; n++) {

@@ -28,18 +28,21 @@ export const evil = `"><img src=x onerror=alert(1)><script>alert(2)</script>`;
 export type Entered = Visit & { id: string; loginName: string; refused: string[] };
 export type EnterOptions = Parameters<TestBrowser["visit"]>[0] & {
   roles?: string[];
-  /** The organization in which the roles are held; the instance without. */
+  /** Where the roles are held: in an organization or a project, else in the instance. */
   organizationId?: string;
+  projectId?: string;
 };
 
 /** Opens a page of the console in a new browser, as a person with roles in the instance or in an organization. */
 export async function enter(path: string, options: EnterOptions = {}): Promise<Entered> {
-  const { roles = ["IAM_OWNER"], organizationId, ...more } = options;
+  const { roles = ["IAM_OWNER"], organizationId, projectId, ...more } = options;
   const { id, loginName } = await addPersonNamed(peer);
   const ctx =
-    organizationId === undefined
-      ? { instance_id: peer.app.made.instance_id }
-      : { org_id: organizationId };
+    organizationId !== undefined
+      ? { org_id: organizationId }
+      : projectId !== undefined
+        ? { project_id: projectId }
+        : { instance_id: peer.app.made.instance_id };
   bodyOf(await peer.post("/memberships", { ctx, user_id: id, roles }), 201);
   const visit = await browser.visit({ viewport: desk, ...more });
   const { page } = visit;

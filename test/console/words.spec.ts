@@ -1,14 +1,29 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { saidEndings, saidReasons } from "../../src/console/declared/refusals.ts";
 import { consoleTexts } from "../../src/texts/console-texts.ts";
 import { allLanguages } from "../../src/texts/languages.ts";
 import { read } from "../architecture/table.ts";
 import { declaredWords } from "./declared.ts";
 
 // Chosen by what the page shows, not written where they are said.
-const chosen = ["overview", "history", "code", "human", "machine", "builtIn", "withoutScripts"];
+const ofReports = ["CREATED", "EXISTED", "REFUSED"].map((each) => `IMPORT_OUTCOME_${each}`);
+const chosen = [
+  ...ofReports,
+  "guide",
+  "undo",
+  "overview",
+  "history",
+  "code",
+  "human",
+  "machine",
+  "builtIn",
+  "setHere",
+  "withoutScripts",
+];
 const ofSettings = ["OWNER_TYPE_INSTANCE", "OWNER_TYPE_ORG"];
+const reasons = [...saidReasons, ...saidEndings].map((each) => `refused_${each}`);
 const ofRefusals = ["ended", "forbidden", "lost", "proveAnew", "failed", "save", "copied"];
 
 describe("the words of the console", () => {
@@ -19,7 +34,14 @@ describe("the words of the console", () => {
         ([, one = "", other]) => (other === undefined ? [one] : [one, other]),
       ),
     );
-    const all = new Set([...said, ...declaredWords(), ...chosen, ...ofSettings, ...ofRefusals]);
+    const all = new Set([
+      ...said,
+      ...declaredWords(),
+      ...chosen,
+      ...ofSettings,
+      ...ofRefusals,
+      ...reasons,
+    ]);
     for (const language of allLanguages) {
       const texts = await consoleTexts(language);
       assert.deepEqual(Object.keys(texts).toSorted(), [...all].toSorted(), language);

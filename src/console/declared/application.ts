@@ -14,7 +14,8 @@ import {
   type Rows,
   textAt,
 } from "./declare.ts";
-import { activity } from "./grants.ts";
+import { activity, organizationsOf, usersOf } from "./grants.ts";
+import { guideOf } from "./guide.ts";
 import { historyOf, id, ownFacts } from "./shared.ts";
 
 const app = AppService.method;
@@ -28,7 +29,7 @@ const secrets = [
 ] as const;
 
 const redirects: readonly Field[] = [
-  { path: "app.oidc.redirect_uris", isRequired: true },
+  { path: "app.oidc.redirect_uris", isRequired: true, as: "redirects" },
   { path: "app.oidc.post_logout_redirect_uris" },
   { path: "app.oidc.dev_mode" },
 ];
@@ -72,11 +73,10 @@ export const addApp = (given: Given, fields: readonly Field[]): Action => ({
     },
   ],
   once: secrets,
-  leadsTo: "/applications/$id",
+  ...{ leadsTo: "/applications/$id", tab: "guide" },
 });
 
 const oidcFields: readonly { path: string }[] = [
-  "redirect_uris",
   "post_logout_redirect_uris",
   "app_type",
   "auth_method_type",
@@ -163,6 +163,7 @@ export const application: Kind = {
     { path: "details.resource_owner.id", word: "organization", as: "organization" },
     { path: "state" },
     { path: "compliance_problems" },
+    { path: "app.oidc.redirect_uris" },
     ...oidcFields,
     { path: "app.api.auth_method_type" },
     { path: "app.api_access", as: "json" },
@@ -171,7 +172,12 @@ export const application: Kind = {
   actions: [
     {
       ...{ word: "edit", method: app.patchApp, given: id, isChange: true, when: isOidc },
-      ...{ fields: [{ path: "app.name" }, ...oidcFields], clears: "app.oidc.clear" },
+      fields: [
+        { path: "app.name" },
+        { path: "app.oidc.redirect_uris", as: "redirects" },
+        ...oidcFields,
+      ],
+      clears: "app.oidc.clear",
       once: [{ path: "client_secret" }, { path: "compliance_problems" }],
     },
     {
@@ -196,6 +202,7 @@ export const application: Kind = {
     {
       ...{ word: "deactivate", method: app.deactivateApp, given: id, isDangerous: true },
       when: (object) => activity(object, true),
+      undo: { method: app.activateApp, given: id },
     },
     {
       ...{ word: "activate", method: app.activateApp, given: id },
@@ -206,8 +213,9 @@ export const application: Kind = {
       ...{ isDangerous: true, leadsTo: "/applications" },
     },
   ],
-  rows: [keys, consents],
+  rows: [keys, usersOf("app.project_id"), organizationsOf("app.project_id"), consents],
   history: historyOf("application"),
+  guide: guideOf,
 };
 
 export const applications: Listed = {

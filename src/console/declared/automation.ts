@@ -12,7 +12,7 @@ import {
   textAt,
   type Ways,
 } from "./declare.ts";
-import { historyOf, id, ownFacts } from "./shared.ts";
+import { eventColumns, historyOf, id, ownFacts } from "./shared.ts";
 
 const action = ActionService.method;
 const delivery = DeliveryService.method;
@@ -213,19 +213,8 @@ export const events: Listed = {
     isDescending: true,
   },
   hasNoFilter: true,
-  columns: [
-    {
-      path: "type",
-      word: "what",
-      text: (event) => textAt(event, "localized_message") || textAt(event, "type"),
-    },
-    { path: "creation_date", word: "when" },
-    { path: "editor.user_id", word: "who", as: "person" },
-    { path: "aggregate.type", word: "kind" },
-    { path: "aggregate.id", word: "id", as: "code" },
-    { path: "editor.client_id", as: "code" },
-    { path: "editor.request_id", word: "request", as: "code" },
-  ],
+  isLive: true,
+  columns: eventColumns,
 };
 
 export const refusals: Listed = {

@@ -14,10 +14,12 @@ export type Shown = {
   as?: Reference | Form;
   /** What is shown in its place. */
   text?: (object: JsonObject) => string;
+  /** The word that is shown in its place. */
+  says?: (object: JsonObject) => string;
 };
 
-/** How a value is written that names no object: a text of ours, or bytes that are a text. */
-export type Form = "code" | "json" | "word" | "encoded";
+/** How a value is written that names no object: a text of ours, bytes that are a text, or the code of a language. */
+export type Form = "code" | "json" | "word" | "encoded" | "language";
 
 /** Where a value of a request comes from: the object or row acted on, the page's object, what was answered before, or always so. */
 export type From = { of: Path } | { page: Path } | { answer: Path } | { is: JsonValue };
@@ -37,8 +39,11 @@ export type Choices = {
 export type Field = {
   path: Path;
   word?: string;
-  as?: Reference | "password" | "encoded";
+  /** Beside those: lines of which one that is a failed request stands for its redirect address; a text of several lines. */
+  as?: Reference | "password" | "encoded" | "redirects" | "text" | "language";
   choices?: Choices;
+  /** Where the values of a list are messages: the field of each that is chosen or typed. */
+  each?: string;
   /** What stands there at first where nothing is to be changed. */
   initial?: From;
   isRequired?: true;
@@ -75,14 +80,25 @@ export type Action = {
   next?: Action;
   /** Leads to the new object, or to the list that it stood in. */
   leadsTo?: string;
+  /** The tab of it to open. */
+  tab?: string;
+  /** Where the answer has the ID of the new object. */
+  newId?: Path;
+  /** What takes it back, while the notice that it was done is shown. */
+  undo?: { method: DescMethodUnary; given: Given };
+  /** It is done for many people who are pasted: the field that each line stands for. */
+  pasted?: { field: Path };
 };
 
 /** A search, by what is asked of it. */
 export type Search = {
   method: DescMethodUnary;
-  request: (object: JsonObject) => JsonObject;
+  request: (object: JsonObject, period?: Period) => JsonObject;
   isDescending?: true;
 };
+
+/** A span of time, as timestamps; open where it has no end. */
+export type Period = { from?: string; to?: string };
 
 /** The path of the page that a row leads to, and where its ID is. */
 export type Opens = { to: string | ((object: JsonObject) => string); id: Path };
@@ -98,24 +114,40 @@ export type Rows = {
   actions?: readonly Action[];
   add?: readonly Action[];
   when?: (object: JsonObject) => boolean;
+  /** A span of time is chosen. */
+  isByPeriod?: true;
+};
+
+/** What a list is filtered by: the beginning of a name, an organization, a state, and the language that is chosen. */
+export type ListTyped = {
+  q: string;
+  org: string | undefined;
+  state: string;
+  language: string;
 };
 
 /** The list of all objects of a kind. */
 export type Listed = {
   search: {
     method: DescMethodUnary;
-    request: (typed: { q: string; org: string | undefined; state: string }) => JsonObject;
+    request: (typed: ListTyped) => JsonObject;
     isDescending?: true;
   };
+  /** One of the languages that there are is chosen; that of the reader at first. */
+  isByLanguage?: true;
   /** What is made here without an organization is the instance’s own. */
   isOfInstance?: true;
   /** Values of an enumeration to choose from. */
   states?: readonly string[];
+  /** New events are shown as they happen. */
+  isLive?: true;
   /** Nothing is filtered by what names begin with. */
   hasNoFilter?: true;
   columns: readonly Shown[];
   opens?: Opens;
   actions?: readonly Action[];
+  /** What can be done with several at once. */
+  selected?: readonly Action[];
   add?: readonly Action[];
   /** What the buttons that add are for, where each says only which kind. */
   addWord?: string;
@@ -138,7 +170,14 @@ export type Kind = {
   actions: readonly Action[];
   rows: readonly Rows[];
   history?: Search;
+  /** How programs come to use it, each a text to copy. */
+  guide?: (object: JsonObject, issuer: string) => readonly Sample[];
+  /** What stands above it. */
+  guideWord?: string;
 };
+
+/** A text to copy, and what it is for: a name that is the same in every language. */
+export type Sample = { name: string; text: string };
 
 /** The value at a path. */
 export function at(object: JsonValue | undefined, path: Path): JsonValue | undefined {
@@ -174,4 +213,9 @@ export const contextOf = (org: string | undefined): JsonObject =>
 export type SettingsGroup = {
   set: DescMethodUnary;
   resolve: DescMethodUnary;
+  /** Its settings, where they are not declared alike in the schema. */
+  settings?: readonly Setting[];
 };
+
+/** A setting: what it is called, where its value stands, who set it, and how it is changed. */
+export type Setting = { name: string; value: Shown; owner: Path; change: Action; reset: Action };

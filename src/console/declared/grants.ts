@@ -1,7 +1,17 @@
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
-import type { Action, Choices, Field, Given, Shown } from "./declare.ts";
+import type { JsonObject } from "@bufbuild/protobuf";
+import {
+  type Action,
+  type Choices,
+  type Field,
+  type Given,
+  type Path,
+  type Rows,
+  type Shown,
+  textAt,
+} from "./declare.ts";
 import { id } from "./shared.ts";
 
 const grants = UserGrantService.method;
@@ -64,18 +74,7 @@ export const userGrantActions: readonly Action[] = [
   { ...{ word: "remove", method: grants.deleteUserGrant, given: id }, isDangerous: true },
 ];
 
-/** Gives an organization roles of the project of the page. */
-export const grantToOrganization: Action = {
-  word: "grantToOrganization",
-  method: projectGrants.createProjectGrant,
-  given: { "project_grant.project_id": { page: "details.id" } },
-  fields: [
-    { path: "project_grant.granted_organization_id", word: "organization", as: "organization" },
-    { path: "project_grant.role_keys", choices: rolesAt("details.id") },
-  ],
-};
-
-export const projectGrantActions: readonly Action[] = [
+const projectGrantActions: readonly Action[] = [
   {
     ...{ word: "changeRoles", method: projectGrants.patchProjectGrant, given: id, isChange: true },
     fields: [{ path: "project_grant.role_keys", choices: rolesAt("project_grant.project_id") }],
@@ -111,3 +110,52 @@ export const receivedGrantActions: readonly Action[] = [
     isDangerous: true,
   },
 ];
+
+const ofProject = (path: Path) => (object: JsonObject) => ({
+  filters: [{ project_id: textAt(object, path) }],
+});
+
+/** The people who have roles of a project, whose ID the page has at the path. */
+export function usersOf(path: Path): Rows {
+  const given: Given = { "user_grant.project_id": { page: path } };
+  return {
+    ...{ word: "grantsOfUsers", tab: "access" },
+    search: { method: grants.searchUserGrants, request: ofProject(path) },
+    columns: [
+      { path: "user_grant.user_id", word: "who", as: "person" },
+      ...userGrantColumns.filter((column) => column.path !== "user_grant.project_id"),
+    ],
+    add: [
+      grantUserRoles(given, [{ path: "user_grant.user_id", word: "person", as: "person" }], path),
+      {
+        ...{ word: "grantRolesToMany", method: grants.createUserGrant, given },
+        fields: [{ path: "user_grant.role_keys", isRequired: true, choices: rolesAt(path) }],
+        pasted: { field: "user_grant.user_id" },
+      },
+    ],
+    actions: userGrantActions,
+  };
+}
+
+/** The organizations that have roles of a project, whose ID the page has at the path. */
+export const organizationsOf = (path: Path): Rows => ({
+  ...{ word: "grantsOfOrganizations", tab: "access" },
+  search: { method: projectGrants.searchProjectGrants, request: ofProject(path) },
+  columns: [
+    { path: "project_grant.granted_organization_id", word: "organization", as: "organization" },
+    { path: "project_grant.role_keys" },
+    { path: "state" },
+    { path: "accepted" },
+  ],
+  add: [
+    {
+      ...{ word: "grantToOrganization", method: projectGrants.createProjectGrant },
+      given: { "project_grant.project_id": { page: path } },
+      fields: [
+        { path: "project_grant.granted_organization_id", word: "organization", as: "organization" },
+        { path: "project_grant.role_keys", choices: rolesAt(path) },
+      ],
+    },
+  ],
+  actions: projectGrantActions,
+});

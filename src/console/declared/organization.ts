@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
+import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
 import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
@@ -115,6 +116,7 @@ export const organization: Kind = {
     {
       ...{ word: "deactivate", method: org.deactivateOrganization, given: id, isDangerous: true },
       when: (object) => activity(object, true),
+      undo: { method: org.activateOrganization, given: id },
     },
     {
       ...{ word: "activate", method: org.activateOrganization, given: id },
@@ -150,6 +152,19 @@ export const organizations: Listed = {
       ...{ word: "addOrganization", method: org.createOrganization },
       fields: [{ path: "organization.name" }, { path: "organization.domain" }],
       leadsTo: "/organizations/$id",
+    },
+    {
+      ...{ word: "setUpOrganization", method: ManagementService.method.setUpOrg },
+      fields: [
+        { path: "org.name", word: "organization" },
+        { path: "org.domain", word: "domain" },
+        { path: "human.user_name", word: "username" },
+        { path: "human.profile.first_name", word: "field_given_name" },
+        { path: "human.profile.last_name", word: "field_family_name" },
+        { path: "human.email.email", word: "email" },
+        { path: "human.password", as: "password" },
+      ],
+      ...{ leadsTo: "/organizations/$id", newId: "org_id" },
     },
   ],
 };

@@ -1,6 +1,7 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Action, begins, type Field, type Listed, present } from "./declare.ts";
 import { machineData, personData } from "./person.ts";
+import { id } from "./shared.ts";
 import { userName } from "./user-name.ts";
 
 const user = UserService.method;
@@ -75,5 +76,11 @@ export const people: Listed = {
     { path: "details.change_date", word: "changed" },
   ],
   opens: { to: "/people/$id", id: "details.id" },
+  selected: [
+    { word: "lock", method: user.lockUser, given: id },
+    { word: "deactivate", method: user.deactivateUser, given: id, isDangerous: true },
+    { word: "activate", method: user.activateUser, given: id },
+    { word: "delete", method: user.deleteUser, given: id, isDangerous: true },
+  ],
   add,
 };

@@ -6,10 +6,10 @@ import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membe
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { SignInService } from "#gen/idsvc/resources/signin/v3alpha/sign_in_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import { type Action, at, type Field, type Kind, type Rows, textAt } from "./declare.ts";
+import { type Action, at, type Field, type Kind, present, type Rows, textAt } from "./declare.ts";
 import { grantUserRoles, userGrantActions, userGrantColumns } from "./grants.ts";
 import { credentials, isMachine, isPerson } from "./person-credentials.ts";
-import { id, membershipActions, ownFacts } from "./shared.ts";
+import { eventColumns, id, membershipActions, ownFacts } from "./shared.ts";
 import { userName } from "./user-name.ts";
 
 const user = UserService.method;
@@ -97,14 +97,17 @@ const actions: readonly Action[] = [
     fields: [{ path: "user.username" }, ...machineData],
   },
   ...contact,
-  { word: "lock", method: user.lockUser, given: id, when: isIn("ACTIVE", "INITIAL") },
+  {
+    ...{ word: "lock", method: user.lockUser, given: id, when: isIn("ACTIVE", "INITIAL") },
+    undo: { method: user.unlockUser, given: id },
+  },
   {
     ...{ word: "unlock", method: user.unlockUser, given: id },
     when: (object) => isIn("LOCKED")(object) || textAt(object, "throttling.passwords_until") !== "",
   },
   {
     ...{ word: "deactivate", method: user.deactivateUser, given: id, isDangerous: true },
-    when: isIn("ACTIVE", "INITIAL"),
+    ...{ when: isIn("ACTIVE", "INITIAL"), undo: { method: user.activateUser, given: id } },
   },
   { word: "activate", method: user.activateUser, given: id, when: isIn("INACTIVE") },
   {
@@ -179,6 +182,22 @@ const refusals: Rows = {
     { path: "count" },
     { path: "last_date" },
   ],
+};
+
+/** What they did themselves, in all of the instance. */
+const activity: Rows = {
+  ...{ word: "activity", tab: "activity", isByPeriod: true },
+  search: {
+    method: EventService.method.searchEvents,
+    request: (object, period = {}) => ({
+      filters: present([
+        { editor: { user_id: textAt(object, "details.id") } },
+        Object.keys(period).length > 0 && { creation_date: period },
+      ]),
+    }),
+    isDescending: true,
+  },
+  columns: eventColumns,
 };
 
 const memberships: Rows = {
@@ -273,7 +292,17 @@ export const person: Kind = {
     ...ownFacts,
   ],
   actions,
-  rows: [metadata, ...credentials, signIns, sessions, consents, refusals, memberships, grants],
+  rows: [
+    metadata,
+    ...credentials,
+    signIns,
+    sessions,
+    consents,
+    refusals,
+    memberships,
+    grants,
+    activity,
+  ],
   history: {
     method: user.searchUserEvents,
     request: (object) => ({ id: textAt(object, "details.id") }),

@@ -1,17 +1,9 @@
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
-import { ProjectGrantService } from "#gen/idsvc/resources/grant/v3alpha/project_grant_service_pb.ts";
 import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.ts";
-import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { addApp } from "./application.ts";
 import { begins, type Kind, type Listed, present, type Rows, textAt } from "./declare.ts";
-import {
-  activity,
-  grantToOrganization,
-  grantUserRoles,
-  projectGrantActions,
-  userGrantActions,
-} from "./grants.ts";
+import { activity, organizationsOf, usersOf } from "./grants.ts";
 import { historyOf, id, membersOf, ownFacts } from "./shared.ts";
 
 const project = ProjectService.method;
@@ -64,38 +56,6 @@ const roles: Rows = {
   ],
 };
 
-const userGrants: Rows = {
-  ...{ word: "grantsOfUsers", tab: "access" },
-  search: { method: UserGrantService.method.searchUserGrants, request: ofProject },
-  columns: [
-    { path: "user_grant.user_id", word: "who", as: "person" },
-    { path: "user_grant.role_keys" },
-    { path: "state" },
-    { path: "details.change_date", word: "changed" },
-  ],
-  add: [
-    grantUserRoles(
-      { "user_grant.project_id": { page: "details.id" } },
-      [{ path: "user_grant.user_id", word: "person", as: "person" }],
-      "details.id",
-    ),
-  ],
-  actions: userGrantActions,
-};
-
-const grants: Rows = {
-  ...{ word: "grantsOfOrganizations", tab: "access" },
-  search: { method: ProjectGrantService.method.searchProjectGrants, request: ofProject },
-  columns: [
-    { path: "project_grant.granted_organization_id", word: "organization", as: "organization" },
-    { path: "project_grant.role_keys" },
-    { path: "state" },
-    { path: "accepted" },
-  ],
-  add: [grantToOrganization],
-  actions: projectGrantActions,
-};
-
 export const projectPage: Kind = {
   back: { to: "/projects", word: "projects" },
   get: project.getProject,
@@ -117,6 +77,7 @@ export const projectPage: Kind = {
     {
       ...{ word: "deactivate", method: project.deactivateProject, given: id, isDangerous: true },
       when: (object) => activity(object, true),
+      undo: { method: project.activateProject, given: id },
     },
     {
       ...{ word: "activate", method: project.activateProject, given: id },
@@ -127,7 +88,13 @@ export const projectPage: Kind = {
       ...{ isDangerous: true, leadsTo: "/projects" },
     },
   ],
-  rows: [apps, roles, userGrants, grants, membersOf("project_id", "details.id")],
+  rows: [
+    apps,
+    roles,
+    usersOf("details.id"),
+    organizationsOf("details.id"),
+    membersOf("project_id", "details.id"),
+  ],
   history: historyOf("project"),
 };
 

@@ -10,6 +10,7 @@ import {
   textAt,
 } from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
+import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { id, ownFacts } from "./shared.ts";
 
 const idps = IdentityProviderService.method;
@@ -92,8 +93,34 @@ export function providerPages(path: string): Kind {
       ...shared,
     ],
     rows: [],
+    guide: (object, issuer) => [
+      {
+        name: "URL",
+        text: `${issuer}/ui/console/login?${new URLSearchParams({ idp: textAt(object, "details.id") })}`,
+      },
+    ],
+    guideWord: "testLogIn",
   };
 }
+
+/** Log-ins with providers that failed, and why. */
+export const failedLogIns: Listed = {
+  search: {
+    method: EventService.method.searchEvents,
+    request: ({ org }) => ({
+      ...contextOf(org),
+      filters: [{ types: { types: ["idpintent.failed"] } }],
+    }),
+    isDescending: true,
+  },
+  hasNoFilter: true,
+  columns: [
+    { path: "payload.reason", word: "reason", as: "code" },
+    { path: "creation_date", word: "when" },
+    { path: "payload.idpId", word: "provider", as: "code" },
+    { path: "aggregate.id", word: "id", as: "code" },
+  ],
+};
 
 export const providers: Listed = {
   isOfInstance: true,

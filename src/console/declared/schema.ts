@@ -15,12 +15,16 @@ export function objectsAt(object: JsonValue, path: Path): JsonObject[] {
 const isObject = (value: JsonValue): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Whether a name of a path is the place of a member of a list. */
+export const isPlace = (name: string): boolean => /^\d+$/.test(name);
+
 /** The field that a path leads to; of what is in free JSON, the field that holds it. */
 export function fieldAt(message: DescMessage, path: Path): DescField | undefined {
   let inside: DescMessage | undefined = message;
   let found: DescField | undefined;
   for (const name of path.split(".")) {
     if (inside === undefined) return undefined;
+    if (isPlace(name)) continue;
     found = inside.fields.find((field) => field.name === name);
     if (found?.message?.typeName === StructSchema.typeName) return found;
     inside = found?.message;

@@ -1,11 +1,27 @@
 import { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
+import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_settings_service_pb.ts";
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
-import type { Action, Field, Path, SettingsGroup, Shown } from "./declare.ts";
+import {
+  contextOf,
+  type Field,
+  type Listed,
+  type Setting,
+  type SettingsGroup,
+  textAt,
+} from "./declare.ts";
+import { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_settings_service_pb.ts";
 import { fieldAt } from "./schema.ts";
+
+/**
+ * Who set what counts in a context. What is set in the context itself names no owner; nobody sets anything above the instances: what
+ * stands there is built in.
+ */
+export const setBy = (owner: string): string =>
+  owner === "" ? "setHere" : owner === "OWNER_TYPE_SYSTEM" ? "builtIn" : owner;
 
 export const login: SettingsGroup = {
   set: LoginSettingsService.method.setLoginSettings,
@@ -32,11 +48,100 @@ export const features: SettingsGroup = {
   resolve: FeatureService.method.resolveFeatures,
 };
 
-/** A setting: what it is called, where its value stands, who set it, and how it is changed. */
-export type Setting = { name: string; value: Shown; owner: Path; change: Action; reset: Action };
+const setLanguages = LanguageService.method.setLanguages;
+const supported = {
+  method: LanguageService.method.resolveLanguages,
+  request: () => ({}),
+  ...{ rows: "settings.supported_languages.value", value: "key" },
+} as const;
+const offered = "settings.restricted_languages";
 
-/** The settings of a group, which are declared alike in the schema. */
-export function settingsOf({ set, resolve }: SettingsGroup): Setting[] {
+/** The languages that people are met in: the one where nobody asks for another, and those that are offered. */
+export const languages: SettingsGroup = {
+  set: setLanguages,
+  resolve: LanguageService.method.resolveLanguages,
+  settings: [
+    {
+      name: "default_language",
+      value: { path: "settings.default_language.value", as: "language" },
+      owner: "settings.default_language.owner.type",
+      change: {
+        ...{ word: "change", method: setLanguages },
+        fields: [
+          {
+            ...{ path: "settings.default_language.key", word: "field_default_language" },
+            ...{ choices: supported, isRequired: true, as: "language" },
+            initial: { of: "settings.default_language.value" },
+          },
+        ],
+      },
+      reset: {
+        ...{ word: "reset", method: setLanguages, isDangerous: true },
+        given: { "settings.reset_default_language": { is: true } },
+      },
+    },
+    {
+      name: "restricted_languages",
+      value: { path: `${offered}.value`, as: "language" },
+      owner: `${offered}.owner.type`,
+      change: {
+        ...{ word: "change", method: setLanguages },
+        fields: [
+          {
+            ...{ path: `${offered}.languages`, word: "field_restricted_languages" },
+            ...{ choices: supported, as: "language", each: "key" },
+            initial: { of: `${offered}.value` },
+          },
+        ],
+      },
+      reset: {
+        ...{ word: "reset", method: setLanguages, isDangerous: true },
+        given: { [offered]: { is: { languages: [] } } },
+      },
+    },
+  ],
+};
+
+const setTexts = TextSettingsService.method.setTexts;
+const textOfRow = { "texts.0.key": { of: "key" }, "texts.0.language": { of: "language" } } as const;
+
+/** What people read on the pages of the log-in and in messages, key by key. */
+export const texts: Listed = {
+  isOfInstance: true,
+  search: {
+    method: TextSettingsService.method.resolveTexts,
+    request: ({ q, org, language }) => ({ ...contextOf(org), language, key_prefix: q }),
+  },
+  isByLanguage: true,
+  columns: [
+    { path: "key", word: "name", as: "code" },
+    { path: "value", word: "field_value" },
+    {
+      ...{ path: "owner.type", word: "setBy" },
+      says: (text) => setBy(textAt(text, "owner.type")),
+    },
+  ],
+  actions: [
+    {
+      ...{ word: "change", method: setTexts, given: textOfRow },
+      fields: [
+        {
+          ...{ path: "texts.0.set", word: "field_value", as: "text", isRequired: true },
+          initial: { of: "value" },
+        },
+      ],
+    },
+    {
+      ...{ word: "reset", method: setTexts, isDangerous: true },
+      given: { ...textOfRow, "texts.0.reset": { is: true } },
+      when: (text) => textAt(text, "owner.type") === "",
+    },
+  ],
+};
+
+/** The settings of a group, which most are declared alike in the schema. */
+export function settingsOf({ set, resolve, settings }: SettingsGroup): readonly Setting[] {
+  if (settings !== undefined) return settings;
   const fields = fieldAt(set.input, "settings")?.message?.fields ?? [];
   return fields.map(({ name, message }) => {
     const inside = message?.fields.find((field) => field.name === "set");

@@ -21,6 +21,21 @@ export const ownFacts: readonly Shown[] = [
   { path: "details.id", word: "id", as: "code" },
 ];
 
+/** What happened, when, by whom, and to what. */
+export const eventColumns: readonly Shown[] = [
+  {
+    path: "type",
+    word: "what",
+    text: (event) => textAt(event, "localized_message") || textAt(event, "type"),
+  },
+  { path: "creation_date", word: "when" },
+  { path: "editor.user_id", word: "who", as: "person" },
+  { path: "aggregate.type", word: "kind" },
+  { path: "aggregate.id", word: "id", as: "code" },
+  { path: "editor.client_id", as: "code" },
+  { path: "editor.request_id", word: "request", as: "code" },
+];
+
 /** The events of one object. */
 export const historyOf = (type: string): Search => ({
   method: searchEvents,

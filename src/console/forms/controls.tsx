@@ -43,28 +43,41 @@ export function Control(props: ControlProps) {
     return <Json {...props} />;
   }
   if (desc?.fieldKind === "list") return <Lines {...props} />;
+  if (field.as === "text") return <Text {...props} />;
   if (desc?.fieldKind === "scalar" && desc.scalar === ScalarType.BYTES && field.as !== "encoded") {
     return <File {...props} />;
   }
   return field.as === "encoded" ? <Encoded {...props} /> : <Line {...props} />;
 }
 
-/** A label above a control, and below it what is wrong. */
+/** A label above a control, and below it what helps and what is wrong. */
 export function Labelled({
   word,
   error,
+  hint,
   children,
 }: {
   word: string;
   error: string | undefined;
+  hint?: string | undefined;
   children: (ids: { id: string; describedBy: string | undefined }) => ReactNode;
 }) {
   const id = useId();
   const wrong = `${id}-wrong`;
+  const help = `${id}-hint`;
+  const described = [
+    ...(hint === undefined ? [] : [help]),
+    ...(error === undefined ? [] : [wrong]),
+  ];
   return (
     <div className={style["field"]}>
       <label htmlFor={id}>{word}</label>
-      {children({ id, describedBy: error === undefined ? undefined : wrong })}
+      {children({ id, describedBy: described.join(" ") || undefined })}
+      {hint !== undefined && (
+        <p id={help} className={style["hint"]}>
+          {hint}
+        </p>
+      )}
       {error !== undefined && (
         <p id={wrong} className={style["wrong"]}>
           {error}
@@ -209,10 +222,12 @@ function Lines({ field, value, isRequired, error, set }: ControlProps) {
   const [typed, setTyped] = useState(Array.isArray(value) ? value.map(textOf).join("\n") : "");
   const read = (text: string) => {
     setTyped(text);
-    set(text.split("\n").flatMap((line) => line.trim() || []));
+    const lines = text.split("\n").flatMap((line) => line.trim() || []);
+    set(field.as === "redirects" ? lines.map(redirectOf) : lines);
   };
+  const hint = field.as === "redirects" ? t("redirectsHint") : undefined;
   return (
-    <Labelled word={`${wordOf(field)} (${t("onePerLine")})`} error={error}>
+    <Labelled word={`${wordOf(field)} (${t("onePerLine")})`} error={error} hint={hint}>
       {({ id, describedBy }) => (
         <textarea
           id={id}
@@ -223,6 +238,31 @@ function Lines({ field, value, isRequired, error, set }: ControlProps) {
           aria-describedby={describedBy}
           value={typed}
           onChange={({ target }) => read(target.value)}
+        />
+      )}
+    </Labelled>
+  );
+}
+
+/** The redirect address of a request that is pasted whole, as the log-in refused it; else the line itself. */
+const redirectOf = (line: string): string =>
+  URL.parse(line)?.searchParams.get("redirect_uri") ?? line;
+
+/** A text of several lines. */
+function Text({ field, rule, value, isRequired, error, set }: ControlProps) {
+  return (
+    <Labelled word={wordOf(field)} error={error}>
+      {({ id, describedBy }) => (
+        <textarea
+          id={id}
+          name={field.path}
+          rows={3}
+          maxLength={rule.maxLength}
+          required={isRequired}
+          aria-invalid={error !== undefined}
+          aria-describedby={describedBy}
+          value={textOf(value)}
+          onChange={({ target }) => set(target.value)}
         />
       )}
     </Labelled>

@@ -12,7 +12,8 @@ import { ActionCode } from "./code.tsx";
 import { Conflict } from "./conflict.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";
-import { Once } from "./once.tsx";
+import { Once, tellsOnce } from "./once.tsx";
+import { Pasted } from "./pasted.tsx";
 import { RefusedCall } from "./refused.tsx";
 import { fieldsOf, requestOf, type Subject, type Typed } from "./request.ts";
 
@@ -48,12 +49,14 @@ export function ActionDialog(ask: Ask) {
         <Dialog.Popup className={style["dialog"] ?? ""}>
           <Dialog.Title className={style["title"] ?? ""}>{t(action.word)}</Dialog.Title>
           {ask.name !== "" && <p className={style["of"]}>{ask.name}</p>}
-          {once === undefined ? (
+          {action.pasted !== undefined ? (
+            <Pasted {...{ action, subject, field: action.pasted.field }} close={ask.close} />
+          ) : once === undefined ? (
             <Asked
               key={action.method.name}
               {...ask}
               {...step}
-              answered={(answer) => (action.once === undefined ? next(answer) : setOnce(answer))}
+              answered={(answer) => (tellsOnce(action, answer) ? setOnce(answer) : next(answer))}
             />
           ) : (
             <Once action={action} answer={once} goOn={() => next(once)} />

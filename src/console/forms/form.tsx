@@ -10,8 +10,9 @@ import {
 } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
+import { isReference } from "../objects/names.ts";
 import { wordOf } from "../objects/value.tsx";
-import { t } from "../told.ts";
+import { languageText, t } from "../told.ts";
 import { Checks, Control, type ControlProps, Labelled, type Rule } from "./controls.tsx";
 import style from "./forms.module.css";
 import { Picker } from "./picker.tsx";
@@ -111,8 +112,7 @@ function FieldOf({
     return <Chosen {...control} choices={field.choices} subject={subject} typed={typed} />;
   }
   const { as } = field;
-  if (as === undefined || as === "password" || as === "encoded") return <Control {...control} />;
-  return <Picker {...control} kind={as} />;
+  return isReference(as) ? <Picker {...control} kind={as} /> : <Control {...control} />;
 }
 
 /** A value, or several, of those that a method answers. */
@@ -130,10 +130,19 @@ function Chosen({
   const rows = data === undefined ? [] : at(data, choices.rows);
   const options = (Array.isArray(rows) ? rows : []).map((row) => {
     const value = typeof row === "string" ? row : textAt(row, choices.value ?? "");
-    return { value, label: textAt(row, choices.label ?? "") || t(value) };
+    const label = control.field.as === "language" ? languageText(value) : t(value);
+    return { value, label: textAt(row, choices.label ?? "") || label };
   });
-  if (control.desc?.fieldKind === "list") return <Checks {...control} options={options} />;
   const { field, value, isRequired, error, set } = control;
+  const { each } = field;
+  if (each !== undefined) {
+    // What is chosen are messages, of which one field tells them apart.
+    const chosen = (Array.isArray(value) ? value : []).map((one) => textAt(one, each));
+    const setEach = (given: JsonValue) =>
+      set((Array.isArray(given) ? given : []).map((one) => ({ [each]: one })));
+    return <Checks {...{ field, error, options }} value={chosen} set={setEach} />;
+  }
+  if (control.desc?.fieldKind === "list") return <Checks {...control} options={options} />;
   return (
     <Labelled word={wordOf(field)} error={error}>
       {({ id, describedBy }) => (

@@ -15,6 +15,13 @@ const textOf = (answer: JsonObject, { path }: Shown): string => {
   return typeof value === "object" ? JSON.stringify(value, undefined, 2) : String(value);
 };
 
+const toldIn = (action: Action, answer: JsonObject): Shown[] =>
+  (action.once ?? []).filter((each) => textOf(answer, each) !== "");
+
+/** Whether an answer has anything that is told once. */
+export const tellsOnce = (action: Action, answer: JsonObject): boolean =>
+  toldIn(action, answer).length > 0;
+
 /** What is told once and never again, to be copied. */
 export function Once({
   action,
@@ -25,14 +32,12 @@ export function Once({
   answer: JsonObject;
   goOn: () => void;
 }) {
-  const shown = (action.once ?? []).filter((each) => textOf(answer, each) !== "");
   return (
     <div className={style["form"]}>
-      {shown.length > 0 && <p role="status">{t("shownOnce")}</p>}
-      {shown.map((each) => (
+      <p role="status">{t("shownOnce")}</p>
+      {toldIn(action, answer).map((each) => (
         <Copyable key={each.path} name={wordOf(each)} text={textOf(answer, each)} />
       ))}
-      {shown.length === 0 && <p role="status">{t("done")}</p>}
       <div className={style["buttons"]}>
         <button type="button" autoFocus className={style["primary"]} onClick={goOn}>
           {t(action.next === undefined ? "close" : action.next.word)}

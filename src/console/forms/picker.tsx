@@ -78,7 +78,13 @@ export function Picker({
             aria-describedby={describedBy}
             title={t("searchHint")}
             onFocus={() => setFocused(true)}
-            onBlur={() => setFocused(false)}
+            onBlur={() => {
+              setFocused(false);
+              // What was typed and not chosen is the one thing that it finds, else an ID.
+              if ((q ?? "").trim() === "") return;
+              if (found.length === 1) choose(found[0]);
+              else set((q ?? "").trim());
+            }}
             value={q ?? names[kind].get(id) ?? id}
             onChange={({ target }) => {
               setQ(target.value);

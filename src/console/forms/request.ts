@@ -8,6 +8,7 @@ import {
   type Given,
   type Ways,
 } from "../declared/declare.ts";
+import { isPlace } from "../declared/schema.ts";
 
 /** What an action is done to. */
 export type Subject = {
@@ -77,6 +78,16 @@ export function requestOf(action: Action, subject: Subject, typed: Typed): JsonO
   return expected === undefined ? request : { ...request, expected_sequence: expected };
 }
 
+/** What an object gives to a request without anything typed. */
+export function givenOf(
+  given: Given | undefined,
+  subject: Pick<Subject, "object" | "page">,
+): JsonObject {
+  const request: JsonObject = {};
+  give(request, given, { ...subject, answer: {}, org: undefined });
+  return request;
+}
+
 /** The state of the object that a change is made to, where the method can be told. */
 function expectedSequence(action: Action, { object, page }: Subject): JsonValue | undefined {
   if (!action.method.input.fields.some(({ name }) => name === "expected_sequence"))
@@ -109,16 +120,16 @@ function putChange(
   put(request, path, path.includes(".data.") ? null : "");
 }
 
-function put(request: JsonObject, path: string, value: JsonValue): void {
+/** Puts a value where a path leads to, through members of lists too. */
+export function put(request: JsonObject, path: string, value: JsonValue): void {
   const names = path.split(".");
-  const last = names.pop() ?? "";
-  let inside = request;
-  for (const name of names) {
-    const next = inside[name];
-    const object: JsonObject =
-      typeof next === "object" && next !== null && !Array.isArray(next) ? next : {};
-    inside[name] = object;
-    inside = object;
+  let inside: JsonObject | JsonValue[] = request;
+  for (const [place, name] of names.entries()) {
+    const isLast = place === names.length - 1;
+    const before: JsonValue | undefined = Reflect.get(inside, name);
+    const isHere = typeof before === "object" && before !== null;
+    const next = isLast ? value : isHere ? before : isPlace(names[place + 1] ?? "") ? [] : {};
+    Reflect.set(inside, name, next);
+    if (!isLast) inside = next as JsonObject | JsonValue[];
   }
-  inside[last] = value;
 }

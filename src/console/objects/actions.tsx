@@ -3,7 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { type Action, textAt } from "../declared/declare.ts";
-import type { Subject } from "../forms/request.ts";
+import { givenOf, type Subject } from "../forms/request.ts";
+import { callByJson } from "../json-calls.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { type Place, useRights } from "../rights.ts";
 import type { PageSearch } from "../routes.ts";
@@ -21,12 +22,16 @@ export function Actions({
   actions,
   subject,
   name,
+  isNamed = name !== "",
   place,
   reload,
 }: {
   actions: readonly Action[];
   subject: Pick<Subject, "object" | "page">;
+  /** What the object is called. */
   name: string;
+  /** Whether buttons say so to screen readers: where there are others of the same name. */
+  isNamed?: boolean;
   place?: Place | undefined;
   reload?: () => Promise<JsonObject | undefined>;
 }) {
@@ -39,18 +44,24 @@ export function Actions({
     ({ method, asFor = method, when, permission }) =>
       may(asFor, place, permission) && (when === undefined || when(subject.object)),
   );
-  async function done(answer: JsonObject, { leadsTo, word }: Action): Promise<void> {
+  const refresh = () => client.invalidateQueries();
+  async function done(answer: JsonObject, action: Action): Promise<void> {
+    const { leadsTo, tab, newId = "details.id", word, undo } = action;
     setOpen(undefined);
-    notify(`${t("done")}: ${t(word)}`);
+    const takeBack = undo && (() => callByJson(undo.method, givenOf(undo.given, subject)));
+    notify(`${t("done")}: ${t(word)}`, takeBack && (() => takeBack().then(refresh)));
     if (leadsTo !== undefined) {
       await navigate({
         to: leadsTo,
-        params: { id: textAt(answer, "details.id") },
-        search: keepOrg,
+        params: { id: textAt(answer, newId) },
+        search: (before: { org?: string }) => ({
+          ...keepOrg(before),
+          ...(tab === undefined ? {} : { tab }),
+        }),
       });
     }
     // Whatever is shown may follow from what was done.
-    await client.invalidateQueries();
+    await refresh();
   }
   if (shown.length === 0) return null;
   return (
@@ -59,7 +70,7 @@ export function Actions({
         <button
           key={action.word}
           type="button"
-          aria-label={name === "" ? undefined : `${t(action.word)}: ${name}`}
+          aria-label={isNamed ? `${t(action.word)}: ${name}` : undefined}
           className={style["action"]}
           onClick={() => setOpen(action)}
         >

@@ -2,7 +2,7 @@ import type { Listed } from "../declared/declare.ts";
 import { listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
-import { t } from "../told.ts";
+import { language, t } from "../told.ts";
 import { useColumns } from "./rows.tsx";
 
 const most = 5;
@@ -10,7 +10,7 @@ const most = 5;
 /** The first rows of a list. */
 export function FirstRows({ word, listed }: { word: string; listed: Listed }) {
   const { method, request, isDescending = false } = listed.search;
-  const pages = usePages(method, request({ q: "", org: undefined, state: "" }), {
+  const pages = usePages(method, request({ q: "", org: undefined, state: "", language }), {
     ...{ isDescending, pageSize: most },
   });
   const columns = useColumns(

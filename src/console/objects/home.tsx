@@ -16,8 +16,9 @@ const recentLists = new Map(
 );
 
 async function rowsOf(page: PageRoute): Promise<() => ReactNode> {
+  if (page.shows !== "list") return () => null;
   const [{ FirstRows }, listed] = await Promise.all([import("./first-rows.tsx"), page.load()]);
-  return () => ("search" in listed ? <FirstRows word={page.word} listed={listed} /> : null);
+  return () => <FirstRows word={page.word} listed={listed} />;
 }
 
 /** What is next and what happened: the first steps of an instance, refused attempts, and recent changes. */

@@ -1,30 +1,38 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
 import { type Listed, textAt } from "../declared/declare.ts";
 import { listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
-import { Filter, List } from "../parts/list.tsx";
-import { useRights } from "../rights.ts";
+import { ChoiceFilter, Filter, LanguageFilter } from "../parts/filters.tsx";
+import { type Column, List } from "../parts/list.tsx";
+import { type Place, useRights } from "../rights.ts";
 import type { PageRoute, PageSearch } from "../routes.ts";
-import { t } from "../told.ts";
+import { language as ownLanguage, t } from "../told.ts";
 import { Actions } from "./actions.tsx";
+import { ExportButton } from "./export-button.tsx";
 import style from "./objects.module.css";
 import { useColumns } from "./rows.tsx";
 import { Siblings } from "./siblings.tsx";
+import { useWatch } from "./watch.ts";
+
+// Loaded when somebody first marks a row.
+const Selection = lazy(async () => ({ default: (await import("./selection.tsx")).Selection }));
 
 /** The list of all objects of a kind, as its declaration says, with what may be made there. */
 export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }) {
-  const { q = "", org, state = "" }: PageSearch = useSearch({ strict: false });
+  const search: PageSearch = useSearch({ strict: false });
+  const { q = "", org, state = "", language = ownLanguage } = search;
   const { method, request, isDescending = false } = listed.search;
-  const pages = usePages(method, request({ q, org, state }), { isDescending });
+  const pages = usePages(method, request({ q, org, state, language }), { isDescending });
   const message = listOf(method.output)?.message;
-  const columns = useColumns(message, pages.rows ?? [], listed.columns, listed.opens);
   const ofInstance = listed.isOfInstance === true ? ({ isInstance: true } as const) : undefined;
   const place = org === undefined ? ofInstance : { organizationId: org };
   const { me } = useRights();
   const page = { instance: me.instanceId, ...(org === undefined ? {} : { org }) };
-  const nameOf = (row: JsonObject) => textAt(row, listed.columns[0]?.path ?? "");
-  const { actions } = listed;
+  useWatch(listed.isLive === true, org, () => void pages.reload());
+  const columns = useListColumns(listed, pages.rows ?? [], place, page);
+  const marking = useMarks(listed, pages.rows ?? []);
   return (
     <>
       <h1>{t(route.word)}</h1>
@@ -35,54 +43,76 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
       )}
       <div className={style["filters"]}>
         {listed.hasNoFilter !== true && <Filter key={org ?? ""} q={q} />}
-        {listed.states !== undefined && <States states={listed.states} chosen={state} />}
+        {listed.states !== undefined && (
+          <ChoiceFilter
+            {...{ name: "state", word: "state", chosen: state }}
+            options={[["", t("all")], ...listed.states.map((each) => [each, t(each)] as const)]}
+          />
+        )}
+        {listed.isByLanguage === true && <LanguageFilter chosen={language} />}
+        <ExportButton word={route.word} columns={listed.columns} {...{ message, all: pages.all }} />
       </div>
+      {marking.marked.length > 0 && (
+        <Suspense>
+          <Selection
+            actions={marking.actions}
+            rows={marking.marked}
+            nameOf={(row) => textAt(row, listed.columns[0]?.path ?? "")}
+            end={marking.clear}
+          />
+        </Suspense>
+      )}
       <List
         label={t(route.word)}
         pages={pages}
         keyOf={(row) => JSON.stringify(row)}
-        columns={
-          actions === undefined
-            ? columns
-            : [
-                ...columns,
-                {
-                  title: t("actions"),
-                  show: (row) => (
-                    <Actions
-                      {...{ actions, place, name: nameOf(row) }}
-                      subject={{ object: row, page }}
-                    />
-                  ),
-                },
-              ]
-        }
+        columns={[...marking.columns, ...columns]}
       />
     </>
   );
 }
 
-/** A filter by state, which stands in the address. */
-function States({ states, chosen }: { states: readonly string[]; chosen: string }) {
-  const navigate = useNavigate();
-  const choose = (state: string) => {
-    const search = (before: object) => {
-      const { state: _, ...rest } = before as { state?: string };
-      return state === "" ? rest : { ...rest, state };
-    };
-    void navigate({ to: ".", search, replace: true });
-  };
-  return (
-    <label className={style["filter"]}>
-      <span>{t("state")}</span>
-      <select value={chosen} onChange={({ target }) => choose(target.value)}>
-        <option value="">{t("all")}</option>
-        {states.map((each) => (
-          <option key={each} value={each}>
-            {t(each)}
-          </option>
-        ))}
-      </select>
-    </label>
+/** The columns of a list, and what may be done with each row. */
+function useListColumns(
+  { columns, opens, actions, search }: Listed,
+  rows: readonly JsonObject[],
+  place: Place | undefined,
+  page: JsonObject,
+): Column<JsonObject>[] {
+  const shown = useColumns(listOf(search.method.output)?.message, rows, columns, opens);
+  if (actions === undefined) return shown;
+  const acts = (row: JsonObject) => (
+    <Actions
+      {...{ actions, place, name: textAt(row, columns[0]?.path ?? "") }}
+      subject={{ object: row, page }}
+    />
   );
+  return [...shown, { title: t("actions"), show: acts }];
+}
+
+/** Rows that are marked, by a box in each, where something may be done with several. */
+function useMarks({ selected = [], columns }: Listed, rows: readonly JsonObject[]) {
+  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const { may } = useRights();
+  const actions = selected.filter(({ method }) => may(method));
+  const idOf = (row: JsonObject) => textAt(row, "details.id");
+  const mark = (row: JsonObject) => (
+    <input
+      type="checkbox"
+      aria-label={`${t("mark")}: ${textAt(row, columns[0]?.path ?? "")}`}
+      checked={ids.has(idOf(row))}
+      onChange={({ target }) => {
+        const next = new Set(ids);
+        if (target.checked) next.add(idOf(row));
+        else next.delete(idOf(row));
+        setIds(next);
+      }}
+    />
+  );
+  return {
+    actions,
+    marked: rows.filter((row) => ids.has(idOf(row))),
+    clear: () => setIds(new Set()),
+    columns: actions.length === 0 ? [] : [{ title: t("mark"), show: mark, isNarrow: true }],
+  };
 }

@@ -33,7 +33,8 @@ const kinds: Readonly<
 
 export const pageOf = (kind: Reference): string => kinds[kind].to;
 
-const isReference = (as: Shown["as"]): as is Reference => as !== undefined && as in kinds;
+export const isReference = (as: string | undefined): as is Reference =>
+  as !== undefined && as in kinds;
 
 /** What the IDs in objects name, as far as the reader may know it: one call for each kind. */
 export type Names = Readonly<Record<Reference, ReadonlyMap<string, string>>>;

@@ -1,11 +1,13 @@
 import { useSyncExternalStore } from "react";
 
-let text = "";
+export type Notice = { text: string; takeBack?: (() => Promise<unknown>) | undefined };
+
+let notice: Notice = { text: "" };
 const listeners = new Set<() => void>();
 
-/** Says in passing what was done. */
-export function notify(said: string): void {
-  text = said;
+/** Says in passing what was done, and how it is taken back where it can be. */
+export function notify(text: string, takeBack?: Notice["takeBack"]): void {
+  notice = { text, takeBack };
   for (const listener of listeners) listener();
 }
 
@@ -15,4 +17,4 @@ const subscribe = (listener: () => void) => {
 };
 
 /** What was said last. */
-export const useNotice = (): string => useSyncExternalStore(subscribe, () => text);
+export const useNotice = (): Notice => useSyncExternalStore(subscribe, () => notice);

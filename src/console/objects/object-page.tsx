@@ -3,7 +3,7 @@ import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { at, contextOf, type Kind, textAt } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
-import { AsCode } from "../parts/code.tsx";
+import { AsCode, Samples } from "../parts/code.tsx";
 import { Detail, Facts } from "../parts/detail.tsx";
 import { keepOrg } from "../parts/keep-org.ts";
 import { Problem } from "../parts/problem.tsx";
@@ -74,6 +74,7 @@ function Shown({
   const hasHistory = history !== undefined && may(history.method, place);
   const tabs = [
     ...new Set(["overview", ...rows.map((each) => each.tab)]),
+    ...(kind.guide === undefined ? [] : ["guide"]),
     ...(hasHistory ? ["history"] : []),
     "code",
   ];
@@ -104,8 +105,14 @@ function Shown({
       {rows
         .filter((each) => each.tab === tab)
         .map((each) => (
-          <RowsOf key={each.word} rows={each} on={{ object, place, reload, message }} />
+          <RowsOf key={each.word} rows={each} on={{ object, place, reload, message, name }} />
         ))}
+      {tab === "guide" && kind.guide !== undefined && (
+        <Samples
+          lead={kind.guideWord ?? "guideLead"}
+          samples={kind.guide(object, location.origin)}
+        />
+      )}
       {tab === "history" && hasHistory && <History search={history} object={object} />}
       {tab === "code" && <AsCode method={kind.get} request={{ id }} />}
     </Detail>

@@ -1,14 +1,17 @@
 import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
-import { Link } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { at, type Rows, type Search, type Shown, textAt } from "../declared/declare.ts";
 import { fieldAt, listOf, objectsAt } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { type Column, List } from "../parts/list.tsx";
+import { PeriodFilter, periodOf } from "../parts/period.tsx";
 import type { Place } from "../rights.ts";
+import type { PageSearch } from "../routes.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";
+import { ExportButton } from "./export-button.tsx";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { valueOf, wordOf } from "./value.tsx";
@@ -19,6 +22,8 @@ export type OnPage = {
   place: Place | undefined;
   reload: () => Promise<JsonObject | undefined>;
   message: DescMessage | undefined;
+  /** What its object is called. */
+  name: string;
 };
 
 /** A list on the page of an object, with what may be added to it and done with its rows. */
@@ -30,7 +35,7 @@ export function RowsOf({ rows, on }: { rows: Rows; on: OnPage }) {
         <Actions
           actions={rows.add}
           subject={{ object: on.object, page: on.object }}
-          {...{ name: "", place: on.place, reload: on.reload }}
+          {...{ name: on.name, isNamed: false, place: on.place, reload: on.reload }}
         />
       )}
       {rows.search === undefined ? (
@@ -55,13 +60,26 @@ function Inside({ rows, on }: { rows: Rows; on: OnPage }) {
 }
 
 function Found({ rows, search, on }: { rows: Rows; search: Search; on: OnPage }) {
-  const pages = usePages(search.method, search.request(on.object), {
+  const { from, to }: PageSearch = useSearch({ strict: false });
+  const pages = usePages(search.method, search.request(on.object, periodOf(from, to)), {
     isDescending: search.isDescending === true,
   });
-  return <Table {...{ rows, on, pages, message: listOf(search.method.output)?.message }} />;
+  const message = listOf(search.method.output)?.message;
+  const { word, columns } = rows;
+  return (
+    <>
+      {rows.isByPeriod === true && (
+        <div className={style["filters"]}>
+          <PeriodFilter from={from} to={to} />
+          <ExportButton {...{ word, columns, message }} all={pages.all} />
+        </div>
+      )}
+      <Table {...{ rows, on, pages, message }} />
+    </>
+  );
 }
 
-type Pages = Omit<ReturnType<typeof usePages>, "reload"> & {
+type Pages = Omit<ReturnType<typeof usePages>, "reload" | "all"> & {
   reload?: ReturnType<typeof usePages>["reload"];
 };
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useSearch } from "@tanstack/react-router";
-import { at, contextOf, type SettingsGroup, textAt } from "../declared/declare.ts";
-import { settingsOf } from "../declared/settings.ts";
+import { contextOf, type SettingsGroup, textAt } from "../declared/declare.ts";
+import { setBy, settingsOf } from "../declared/settings.ts";
 import { useAnswer } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
 import { Problem } from "../parts/problem.tsx";
@@ -37,10 +37,6 @@ export function SettingsPage({ route, group }: { route: PageRoute; group: Settin
   );
 }
 
-/** Nobody sets anything above the instances: what stands there is built in. */
-const setBy = (owner: string): string =>
-  owner === "" || owner === "OWNER_TYPE_SYSTEM" ? "builtIn" : owner;
-
 function Settings({
   group,
   route,
@@ -56,8 +52,6 @@ function Settings({
 }) {
   const names = useNames([], []);
   const rows = settingsOf(group);
-  // What an organization did not set itself it has from above: there is nothing to take back.
-  const here = org === undefined ? "OWNER_TYPE_INSTANCE" : "OWNER_TYPE_ORG";
   const place = org === undefined ? { isInstance: true as const } : { organizationId: org };
   return (
     <List
@@ -75,7 +69,8 @@ function Settings({
           title: t("actions"),
           show: ({ name, value, owner, change, reset }) => (
             <Actions
-              actions={at(data, owner) === here ? [change, reset] : [change]}
+              // What is not set here comes from above: there is nothing to take back.
+              actions={textAt(data, owner) === "" ? [change, reset] : [change]}
               subject={{ object: data, page: data }}
               {...{ name: wordOf(value), place, reload }}
               key={name}

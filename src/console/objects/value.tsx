@@ -3,11 +3,11 @@ import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { at, type Shown } from "../declared/declare.ts";
+import { at, type Shown, textAt } from "../declared/declare.ts";
 import { fieldAt, nameIn } from "../declared/schema.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { Time } from "../parts/time.tsx";
-import { durationText, t } from "../told.ts";
+import { durationText, languageText, t } from "../told.ts";
 import { type Names, pageOf } from "./names.ts";
 
 /** What a value is called: the word that a declaration names, else that of its field. */
@@ -21,6 +21,7 @@ export function valueOf(
   shown: Shown,
   names: Names,
 ): ReactNode {
+  if (shown.says !== undefined) return t(shown.says(object));
   if (shown.text !== undefined) return shown.text(object) || undefined;
   const value = at(object, shown.path);
   if (isEmpty(value)) return undefined;
@@ -49,6 +50,8 @@ function one(
   names: Names,
 ): ReactNode {
   if (typeof value === "boolean") return t(value ? "yes" : "no");
+  if (as === "language")
+    return languageText(typeof value === "string" ? value : textAt(value, "key"));
   if (as === "json" || typeof value === "object") {
     return <pre tabIndex={0}>{JSON.stringify(value, undefined, 2)}</pre>;
   }

@@ -1,6 +1,7 @@
 import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { useState } from "react";
 import { rest } from "#schema-options";
+import type { Sample } from "../declared/declare.ts";
 import { t } from "../told.ts";
 import style from "./parts.module.css";
 
@@ -46,6 +47,18 @@ export function AsCode({ method, request }: { method: DescMethod; request: JsonO
     <section className={style["code"]}>
       <p>{t("codeLead")}</p>
       {ways.map(([name, text]) => (
+        <Copyable key={name} name={name} text={text} />
+      ))}
+    </section>
+  );
+}
+
+/** Texts to copy, with what they are for above them. */
+export function Samples({ lead, samples }: { lead: string; samples: readonly Sample[] }) {
+  return (
+    <section className={style["code"]}>
+      <p>{t(lead)}</p>
+      {samples.map(({ name, text }) => (
         <Copyable key={name} name={name} text={text} />
       ))}
     </section>

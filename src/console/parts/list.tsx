@@ -1,11 +1,16 @@
-import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 import { t } from "../told.ts";
 import { Problem } from "./problem.tsx";
 import { Waiting } from "./waiting.tsx";
 import style from "./parts.module.css";
 
-export type Column<R> = { title: string; show: (row: R) => ReactNode; isMain?: boolean };
+export type Column<R> = {
+  title: string;
+  show: (row: R) => ReactNode;
+  isMain?: boolean;
+  /** Boxes that mark rows: their name is for screen readers alone. */
+  isNarrow?: boolean;
+};
 
 type Pages<R> = {
   rows: readonly R[] | undefined;
@@ -40,9 +45,9 @@ export function List<R>({
         <caption className={style["hidden"]}>{label}</caption>
         <thead>
           <tr>
-            {columns.map(({ title }) => (
+            {columns.map(({ title, isNarrow }) => (
               <th key={title} scope="col">
-                {title}
+                {isNarrow === true ? <span className={style["hidden"]}>{title}</span> : title}
               </th>
             ))}
           </tr>
@@ -76,36 +81,5 @@ export function List<R>({
         </button>
       )}
     </>
-  );
-}
-
-const quietMs = 250;
-
-/** A filter that stands in the address: what was typed is there a moment later. */
-export function Filter({ q }: { q: string }) {
-  const navigate = useNavigate();
-  const [typed, setTyped] = useState(q);
-  useEffect(() => {
-    if (typed === q) return;
-    const waiting = setTimeout(() => {
-      const search = (before: object) => {
-        const { q: _, ...rest } = before as { q?: string };
-        return typed === "" ? rest : { ...rest, q: typed };
-      };
-      void navigate({ to: ".", search, replace: true });
-    }, quietMs);
-    return () => clearTimeout(waiting);
-  }, [typed, q, navigate]);
-  return (
-    <label className={style["filter"]}>
-      <span>{t("filterBegin")}</span>
-      <input
-        type="search"
-        value={typed}
-        maxLength={200}
-        autoComplete="off"
-        onChange={({ target }) => setTyped(target.value)}
-      />
-    </label>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { logIn, refusalOf, type Refusal } from "../calls.ts";
+import { logIn, messageOf, refusalOf, type Refusal } from "../calls.ts";
 import { t } from "../told.ts";
 import style from "./parts.module.css";
 
@@ -37,10 +37,14 @@ export function Problem({
 }
 
 /** A refusal: its words, its reason, and the request to ask about. */
-export function Refused({ refusal: { message, reason, requestId } }: { refusal: Refusal }) {
+export function Refused({ refusal }: { refusal: Refusal }) {
+  const { message, reason, requestId } = refusal;
+  // That nothing was answered stands above.
+  const text = refusal.isLost ? "" : messageOf(refusal);
   return (
     <>
-      <p>{message}</p>
+      {text !== "" && <p>{text}</p>}
+      {text !== message && message !== "" && <p lang="en">{message}</p>}
       <dl>
         {reason !== "" && (
           <>

@@ -2,11 +2,11 @@ import { Link, Outlet, useMatches, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import { signOut } from "../calls.ts";
+import { refusalOf, signOut } from "../calls.ts";
 import { at, textAt } from "../declared/declare.ts";
 import { userName } from "../declared/user-name.ts";
 import { useAnswer } from "../json-calls.ts";
-import { useNotice } from "../objects/notice.ts";
+import { notify, useNotice } from "../objects/notice.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { useRights } from "../rights.ts";
 import { areas, pages, type PageSearch } from "../routes.ts";
@@ -79,9 +79,7 @@ function Frame() {
           </Link>
         ))}
       </nav>
-      <p className={style["notice"]} role="status">
-        {useNotice()}
-      </p>
+      <Notice />
       <main id="main" tabIndex={-1} className={style["main"]}>
         <Outlet />
         <p className={style["zone"]}>{`${t("zoneIs")} ${zone}`}</p>
@@ -90,6 +88,26 @@ function Frame() {
         <Suspense>
           <Search onClose={() => setSearching(false)} pages={usable} org={org} />
         </Suspense>
+      )}
+    </div>
+  );
+}
+
+/** What was done last, and the way to take it back. */
+function Notice() {
+  const { text, takeBack } = useNotice();
+  const undo = () =>
+    void takeBack?.().then(
+      () => notify(`${t("done")}: ${t("undo")}`),
+      (refused: unknown) => notify(refusalOf(refused).message),
+    );
+  return (
+    <div className={style["notice"]}>
+      <p role="status">{text}</p>
+      {takeBack !== undefined && (
+        <button type="button" className={style["plain"]} onClick={undo}>
+          {t("undo")}
+        </button>
       )}
     </div>
   );
@@ -137,7 +155,7 @@ function Me({ id }: { id: string }) {
   return (
     <span className={style["me"]}>
       <a href="/ui/account">{userName(at(data, "user")) || t("account")}</a>
-      <button type="button" onClick={() => void signOut()}>
+      <button type="button" className={style["plain"]} onClick={() => void signOut()}>
         {t("signOut")}
       </button>
     </span>

@@ -1,0 +1,138 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { at, type Sample, textAt } from "./declare.ts";
+
+const scope = "openid profile email";
+
+const first = (object: JsonObject, path: string, other: string): string => {
+  const [value] = [at(object, path)].flat();
+  return typeof value === "string" ? value : other;
+};
+
+/**
+ * What an application is set up with, by its kind: the variables that most frameworks read, and the lines that the widely used ones
+ * take. A secret stands in none of them: programs read it from where they are run.
+ */
+export function guideOf(object: JsonObject, issuer: string): readonly Sample[] {
+  const client = textAt(object, "client_id");
+  if (at(object, "app.oidc") === undefined) return ofApi(issuer, client);
+  const redirect = first(object, "app.oidc.redirect_uris", "https://app.example/callback");
+  const grants = JSON.stringify(at(object, "app.oidc.grant_types"));
+  if (grants.includes("DEVICE_CODE")) return [ofDevice(issuer, client)];
+  const common = [addresses(issuer, client, redirect)];
+  switch (textAt(object, "app.oidc.app_type")) {
+    case "OIDC_APP_TYPE_USER_AGENT":
+      return [...common, ofBrowser(issuer, client, redirect)];
+    case "OIDC_APP_TYPE_NATIVE":
+      return [...common, ofNative(issuer, client, redirect)];
+    default:
+      return [...common, ...ofServer(issuer, client, redirect)];
+  }
+}
+
+const addresses = (issuer: string, client: string, redirect: string): Sample => ({
+  name: "OpenID Connect",
+  text: `OIDC_ISSUER=${issuer}
+OIDC_DISCOVERY=${issuer}/.well-known/openid-configuration
+OIDC_CLIENT_ID=${client}
+OIDC_REDIRECT_URI=${redirect}
+OIDC_SCOPE="${scope}"`,
+});
+
+const ofServer = (issuer: string, client: string, redirect: string): Sample[] => [
+  {
+    name: "Node.js: openid-client",
+    text: `import * as oidc from "openid-client";
+
+const config = await oidc.discovery(new URL(${JSON.stringify(issuer)}), ${JSON.stringify(client)}, process.env.OIDC_CLIENT_SECRET);
+const codeVerifier = oidc.randomPKCECodeVerifier();
+const loginUrl = oidc.buildAuthorizationUrl(config, {
+  redirect_uri: ${JSON.stringify(redirect)},
+  scope: "${scope}",
+  code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+  code_challenge_method: "S256",
+});`,
+  },
+  {
+    name: "Python: Authlib",
+    text: `oauth.register(
+    "idsvc",
+    server_metadata_url=${JSON.stringify(`${issuer}/.well-known/openid-configuration`)},
+    client_id=${JSON.stringify(client)},
+    client_secret=os.environ["OIDC_CLIENT_SECRET"],
+    client_kwargs={"scope": "${scope}", "code_challenge_method": "S256"},
+)`,
+  },
+  {
+    name: "Go: go-oidc",
+    text: `provider, err := oidc.NewProvider(ctx, ${JSON.stringify(issuer)})
+config := oauth2.Config{
+	ClientID:     ${JSON.stringify(client)},
+	ClientSecret: os.Getenv("OIDC_CLIENT_SECRET"),
+	Endpoint:     provider.Endpoint(),
+	RedirectURL:  ${JSON.stringify(redirect)},
+	Scopes:       []string{"openid", "profile", "email"},
+}`,
+  },
+  {
+    name: "Java: Spring Boot",
+    text: `spring:
+  security:
+    oauth2:
+      client:
+        registration:
+          idsvc:
+            client-id: ${JSON.stringify(client)}
+            client-secret: \${OIDC_CLIENT_SECRET}
+            redirect-uri: ${JSON.stringify(redirect)}
+            scope: openid, profile, email
+        provider:
+          idsvc:
+            issuer-uri: ${issuer}`,
+  },
+  {
+    name: "C#: ASP.NET Core",
+    text: `builder.Services.AddAuthentication().AddOpenIdConnect(options =>
+{
+    options.Authority = ${JSON.stringify(issuer)};
+    options.ClientId = ${JSON.stringify(client)};
+    options.ClientSecret = builder.Configuration["OIDC_CLIENT_SECRET"];
+    options.CallbackPath = new Uri(${JSON.stringify(redirect)}).AbsolutePath;
+    options.ResponseType = "code";
+});`,
+  },
+];
+
+const ofBrowser = (issuer: string, client: string, redirect: string): Sample => ({
+  name: "JavaScript: oidc-client-ts",
+  text: `import { UserManager } from "oidc-client-ts";
+
+const users = new UserManager({
+  authority: ${JSON.stringify(issuer)},
+  client_id: ${JSON.stringify(client)},
+  redirect_uri: ${JSON.stringify(redirect)},
+  scope: "${scope}",
+});
+await users.signinRedirect();`,
+});
+
+const ofNative = (issuer: string, client: string, redirect: string): Sample => ({
+  name: "Android, iOS: AppAuth",
+  text: `{
+  "issuer": ${JSON.stringify(issuer)},
+  "client_id": ${JSON.stringify(client)},
+  "redirect_uri": ${JSON.stringify(redirect)},
+  "authorization_scope": "${scope}"
+}`,
+});
+
+const ofDevice = (issuer: string, client: string): Sample => ({
+  name: "curl",
+  text: `curl -d client_id=${client} -d scope="openid" ${issuer}/oauth/v2/device_authorization`,
+});
+
+const ofApi = (issuer: string, client: string): Sample[] => [
+  {
+    name: "curl",
+    text: `curl -u "${client}:$CLIENT_SECRET" -d token="$TOKEN" ${issuer}/oauth/v2/introspect`,
+  },
+];

@@ -1,0 +1,37 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
+import { type Action, type Shown, textAt } from "./declare.ts";
+
+const { getImport, pauseImport, resumeImport, cancelImport } = ManagementService.method;
+
+const isIn =
+  (...states: string[]) =>
+  (job: JsonObject): boolean =>
+    states.includes(textAt(job, "state").replace("IMPORT_STATE_", ""));
+export const isUnderWay = isIn("RECEIVING", "RUNNING");
+
+const job = { given: { id: { of: "id" } } } as const;
+
+/** An import: what is told of it, and what can be done while it is under way. */
+export const importJob = {
+  get: getImport,
+  object: "job",
+  facts: [
+    { path: "state" },
+    { path: "dry_run" },
+    { path: "total" },
+    { path: "created" },
+    { path: "existed" },
+    { path: "refused" },
+    { path: "creation_date", word: "when" },
+    { path: "expiration_date" },
+  ] satisfies Shown[],
+  actions: [
+    { ...{ word: "pause", method: pauseImport, ...job }, when: isUnderWay },
+    { ...{ word: "resume", method: resumeImport, ...job }, when: isIn("PAUSED") },
+    {
+      ...{ word: "cancelImport", method: cancelImport, ...job, isDangerous: true },
+      when: isIn("RECEIVING", "RUNNING", "PAUSED"),
+    },
+  ] satisfies Action[],
+};

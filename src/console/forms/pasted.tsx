@@ -1,0 +1,98 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type SubmitEvent, useState } from "react";
+import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
+import { type Action, textAt } from "../declared/declare.ts";
+import { objectsAt } from "../declared/schema.ts";
+import { callByJson } from "../json-calls.ts";
+import { t } from "../told.ts";
+import { Labelled } from "./controls.tsx";
+import { Fields } from "./form.tsx";
+import style from "./forms.module.css";
+import { put, requestOf, type Subject, type Typed } from "./request.ts";
+import { Runs } from "./runs.tsx";
+
+/** The first cell of each line; a line that is pasted twice counts once. */
+const cellsOf = (text: string): string[] => [
+  ...new Set(
+    text.split("\n").flatMap((line) => {
+      const [, quoted, plain = ""] = /^\s*(?:"([^"]*)"|([^,;\t]*))/.exec(line) ?? [];
+      return (quoted ?? plain).trim() || [];
+    }),
+  ),
+];
+
+/** The one person whom a text names: by ID, username or address. */
+async function personOf(given: string): Promise<string> {
+  const found = objectsAt(
+    await callByJson(AuthService.method.searchAll, { q: given }),
+    "users",
+  ).filter((user) =>
+    [textAt(user, "id"), textAt(user, "username"), textAt(user, "email")].some(
+      (each) => each.toLowerCase() === given.toLowerCase(),
+    ),
+  );
+  const [one] = found;
+  if (one === undefined || found.length > 1) {
+    const text = t(one === undefined ? "searchNone" : "pastedSeveral");
+    throw new ConnectError(text, Code.InvalidArgument);
+  }
+  return textAt(one, "id");
+}
+
+/** An action for many people, who are pasted a line each: a list of addresses, or the first column of a table. */
+export function Pasted({
+  action,
+  field,
+  subject,
+  close,
+}: {
+  action: Action;
+  field: string;
+  subject: Subject;
+  close: () => void;
+}) {
+  const [typed, setTyped] = useState<Typed>({ values: {}, ways: {} });
+  const [text, setText] = useState("");
+  const [isSent, setSent] = useState(false);
+  const cells = cellsOf(text);
+  if (isSent) {
+    const runs = cells.map((label) => ({
+      label,
+      async call() {
+        const request = requestOf(action, subject, typed);
+        put(request, field, await personOf(label));
+        await callByJson(action.method, request);
+      },
+    }));
+    return <Runs word={action.word} runs={runs} close={close} />;
+  }
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    setSent(true);
+  };
+  return (
+    <form className={style["form"]} onSubmit={submit}>
+      <Labelled word={t("pastedPeople")} error={undefined} hint={t("pastedHint")}>
+        {({ id, describedBy }) => (
+          <textarea
+            id={id}
+            rows={8}
+            required
+            aria-describedby={describedBy}
+            value={text}
+            onChange={({ target }) => setText(target.value)}
+          />
+        )}
+      </Labelled>
+      <Fields {...{ action, subject, typed }} errors={new Map()} onChange={setTyped} />
+      <div className={style["buttons"]}>
+        <button type="button" className={style["button"]} onClick={close}>
+          {t("cancel")}
+        </button>
+        <button type="submit" className={style["primary"]}>
+          {`${t(action.word)} (${cells.length})`}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,192 @@
+import { type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type SubmitEvent, useState } from "react";
+import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
+import { DataOrgSchema } from "#gen/idsvc/management/v1/data_pb.ts";
+import { messageOf, refusalOf, transport } from "../calls.ts";
+import { textAt } from "../declared/declare.ts";
+import { fieldAt } from "../declared/schema.ts";
+import { importJob, isUnderWay } from "../declared/transfer.ts";
+import { useAnswer } from "../json-calls.ts";
+import { Facts } from "../parts/detail.tsx";
+import { Problem } from "../parts/problem.tsx";
+import { sendFile } from "../send-file.ts";
+import { useRights } from "../rights.ts";
+import type { PageRoute, PageSearch } from "../routes.ts";
+import { t } from "../told.ts";
+import { Actions } from "./actions.tsx";
+import { download, keep, textOf } from "./csv.ts";
+import { notify } from "./notice.ts";
+import style from "./objects.module.css";
+import { Siblings } from "./siblings.tsx";
+import { valueOf, wordOf } from "./value.tsx";
+
+const client = createClient(ManagementService, transport);
+const pauseMs = 1_000;
+
+/** Brings organizations with all that is theirs in, and gives them out, in one form. */
+export function TransferPage({ route }: { route: PageRoute }) {
+  const { job }: PageSearch = useSearch({ strict: false });
+  const { may } = useRights();
+  return (
+    <>
+      <h1>{t(route.word)}</h1>
+      <Siblings route={route} />
+      <section className={style["rows"]}>
+        <h2>{t("import")}</h2>
+        {job === undefined ? <Begin /> : <Job id={job} />}
+      </section>
+      {may(ManagementService.method.export, { isInstance: true }) && (
+        <section className={style["rows"]}>
+          <h2>{t("export")}</h2>
+          <p>{t("exportLead")}</p>
+          <Export />
+        </section>
+      )}
+    </>
+  );
+}
+
+/** A file is sent as it is read from the disk, however long it is; what it became has an address of its own. */
+function Begin() {
+  const [file, setFile] = useState<File>();
+  const [isDryRun, setDryRun] = useState(true);
+  const [isSending, setSending] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const navigate = useNavigate();
+  const send = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (file === undefined) return;
+    setSending(true);
+    setError(undefined);
+    void sendFile(ManagementService.method.import, file, {
+      ...{ dryRun: String(isDryRun), awaitResponse: "false" },
+    })
+      .then((answer) => navigate({ to: ".", search: { job: textAt(answer, "job.id") } }))
+      .catch(setError)
+      .finally(() => setSending(false));
+  };
+  return (
+    <form className={style["transfer"]} onSubmit={send}>
+      <p>{t("importLead")}</p>
+      <label>
+        <span>{t("importFile")}</span>
+        <input type="file" required onChange={({ target }) => setFile(target.files?.[0])} />
+      </label>
+      <label className={style["check"]}>
+        <input
+          type="checkbox"
+          checked={isDryRun}
+          onChange={({ target }) => setDryRun(target.checked)}
+        />
+        {t("field_dry_run")}
+      </label>
+      {error !== undefined && <Problem error={error} title="h2" />}
+      <button type="submit" className={style["action"]} disabled={isSending}>
+        {t(isSending ? "loading" : "import")}
+      </button>
+    </form>
+  );
+}
+
+const noNames = {
+  ...{ person: new Map(), organization: new Map(), project: new Map(), application: new Map() },
+};
+
+const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** How far an import is: it goes on whether somebody looks or not. */
+function Job({ id }: { id: string }) {
+  const { data, error, refetch } = useAnswer(importJob.get, { id }, ({ job }) =>
+    isObject(job) && isUnderWay(job) ? pauseMs : false,
+  );
+  if (error !== null && data === undefined) {
+    return <Problem error={error} retry={() => void refetch()} title="h2" />;
+  }
+  const job = data?.["job"];
+  if (!isObject(job)) return null;
+  const count = (name: string) => Number(textAt(job, name));
+  const done = count("created") + count("existed") + count("refused");
+  const message = fieldAt(importJob.get.output, importJob.object)?.message;
+  return (
+    <>
+      <progress aria-label={t("import")} max={Math.max(1, count("total"))} value={done} />
+      <p role="status">{`${t(textAt(job, "state"))}: ${done} / ${count("total")}`}</p>
+      <Actions
+        {...{ actions: importJob.actions, name: id, isNamed: false }}
+        subject={{ object: job, page: job }}
+      />
+      <Facts
+        facts={importJob.facts.map((fact) => [wordOf(fact), valueOf(message, job, fact, noNames)])}
+      />
+      <Report id={id} />
+    </>
+  );
+}
+
+/** What became of each record, as a table to keep; what was refused alone is usually enough. */
+function Report({ id }: { id: string }) {
+  async function report(onlyRefused: boolean): Promise<void> {
+    const { output } = ManagementService.method.reportImport;
+    const columns = ["position", "org_id", "type", "id", "outcome", "reason", "field", "message"];
+    const rows: string[][] = [columns];
+    for await (const record of client.reportImport({ id, onlyRefused })) {
+      // A message is an object in JSON.
+      const row = toJson(output, record, { useProtoFieldName: true }) as JsonObject;
+      rows.push(columns.map((path) => textOf(output, row, { path })));
+    }
+    download(`${t("report")}.csv`, rows);
+  }
+  return (
+    <div className={style["actions"]}>
+      {[true, false].map((onlyRefused) => (
+        <button
+          key={String(onlyRefused)}
+          type="button"
+          className={style["action"]}
+          onClick={() =>
+            void report(onlyRefused).catch((refused: unknown) =>
+              notify(messageOf(refusalOf(refused))),
+            )
+          }
+        >
+          {t(onlyRefused ? "reportRefused" : "report")}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** All organizations, part by part as they come, in a file that an import takes. */
+function Export() {
+  const [count, setCount] = useState<number>();
+  async function run(): Promise<void> {
+    const parts: string[] = [];
+    setCount(0);
+    try {
+      for await (const { org } of client.export({})) {
+        if (org === undefined) continue;
+        parts.push(`${JSON.stringify(toJson(DataOrgSchema, org))}\n`);
+        setCount(parts.length);
+      }
+      keep("export.jsonl", new Blob(parts, { type: "application/x-ndjson" }));
+      notify(`${t("done")}: ${t("export")}`);
+    } catch (refused) {
+      notify(messageOf(refusalOf(refused)));
+    } finally {
+      setCount(undefined);
+    }
+  }
+  return (
+    <button
+      type="button"
+      className={style["action"]}
+      disabled={count !== undefined}
+      onClick={() => void run()}
+    >
+      {count === undefined ? t("export") : `${t("export")}: ${count}`}
+    </button>
+  );
+}

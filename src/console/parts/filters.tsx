@@ -1,0 +1,89 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useCallback, useEffect, useState } from "react";
+import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
+import { textAt } from "../declared/declare.ts";
+import { objectsAt } from "../declared/schema.ts";
+import { useAnswer } from "../json-calls.ts";
+import type { PageSearch } from "../routes.ts";
+import { languageText, t } from "../told.ts";
+import style from "./parts.module.css";
+
+/** Puts a value into the address, or takes it out where it is empty. */
+export function useInAddress(): (name: keyof PageSearch, value: string) => void {
+  const navigate = useNavigate();
+  return useCallback(
+    (name, value) => {
+      const search = (before: object) => {
+        const { [name]: _, ...rest } = before as PageSearch;
+        return value === "" ? rest : { ...rest, [name]: value };
+      };
+      void navigate({ to: ".", search, replace: true });
+    },
+    [navigate],
+  );
+}
+
+const quietMs = 250;
+
+/** A filter by how names begin: what was typed is in the address a moment later. */
+export function Filter({ q }: { q: string }) {
+  const put = useInAddress();
+  const [typed, setTyped] = useState(q);
+  useEffect(() => {
+    if (typed === q) return;
+    const waiting = setTimeout(() => put("q", typed), quietMs);
+    return () => clearTimeout(waiting);
+  }, [typed, q, put]);
+  return (
+    <label className={style["filter"]}>
+      <span>{t("filterBegin")}</span>
+      <input
+        type="search"
+        value={typed}
+        maxLength={200}
+        autoComplete="off"
+        onChange={({ target }) => setTyped(target.value)}
+      />
+    </label>
+  );
+}
+
+/** A filter by one of some values. */
+export function ChoiceFilter({
+  name,
+  word,
+  chosen,
+  options,
+}: {
+  name: keyof PageSearch;
+  word: string;
+  chosen: string;
+  options: readonly (readonly [value: string, text: string])[];
+}) {
+  const put = useInAddress();
+  return (
+    <label className={style["filter"]}>
+      <span>{t(word)}</span>
+      <select value={chosen} onChange={({ target }) => put(name, target.value)}>
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** A choice of the languages that there are. */
+export function LanguageFilter({ chosen }: { chosen: string }) {
+  const { data } = useAnswer(LanguageService.method.resolveLanguages, {});
+  const found = objectsAt(data ?? {}, "settings.supported_languages.value");
+  const codes = found.map((each) => textAt(each, "key"));
+  return (
+    <ChoiceFilter
+      {...{ name: "language", word: "field_preferred_language", chosen }}
+      options={(codes.length === 0 ? [chosen] : codes).map((code) => [code, languageText(code)])}
+    />
+  );
+}

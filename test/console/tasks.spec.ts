@@ -1,0 +1,18 @@
+// Run: alone, early
+import assert from "node:assert/strict";
+import { after, before } from "node:test";
+import { describeTasks } from "./tasks.ts";
+import { instance } from "./tasks/instance.ts";
+import { people } from "./tasks/people.ts";
+import { projects } from "./tasks/projects.ts";
+import { endVisits, peer } from "./visits.ts";
+
+before(async () => {
+  // The first request for a page may have to wait until the pages are built.
+  assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
+});
+after(endVisits);
+
+describeTasks(
+  [...people, ...projects, ...instance].toSorted((a, b) => parseInt(a.name) - parseInt(b.name)),
+);

@@ -1,0 +1,243 @@
+import assert from "node:assert/strict";
+import { bodyOf } from "../../support/peer.ts";
+import { startMailServer } from "../../support/mail-server.ts";
+import { startMessageSink } from "../../support/message-sink.ts";
+import { text as allOf } from "node:stream/consumers";
+import type { Download } from "playwright-core";
+import { aName, dialogOf, done, go, rowOf, type Task, titled } from "../tasks.ts";
+import { peer } from "../visits.ts";
+
+export const instance: readonly Task[] = [
+  {
+    name: "17 adds a provider and gets the address that tests its log-in",
+    role: "ORG_SETTINGS_MANAGER",
+    async run({ page, open, confirm, follow, fill }, { organizationId }) {
+      const name = aName("provider");
+      await go(page, `/providers?org=${organizationId}`);
+      await open("OpenID Connect");
+      for (const [label, text] of Object.entries({
+        Name: name,
+        Issuer: "https://provider.test",
+        "Client ID": "client",
+        "Client secret": "secret of the client",
+      })) {
+        await fill(label, text);
+      }
+      await confirm("Save");
+      await titled(page, name);
+      await follow("Guide");
+      await page.getByText("/ui/console/login?idp=", { exact: false }).waitFor();
+    },
+  },
+  {
+    name: "19 changes the colour of the log-in pages of an organization",
+    role: "ORG_SETTINGS_MANAGER",
+    async run({ page, open, confirm, fill }, { organizationId }) {
+      await go(page, `/settings/branding?org=${organizationId}`);
+      const colour = `#00${String(1_000 + Number(aName("n").slice(2)))}`;
+      await open("Change: Primary colour");
+      await fill("Primary colour", colour);
+      await confirm("Save");
+      await done(page, "Change");
+      await rowOf(page, "Primary colour").filter({ hasText: colour }).waitFor();
+    },
+  },
+  {
+    name: "20 changes a text in one language",
+    role: "ORG_SETTINGS_MANAGER",
+    async run({ page, open, confirm, fill }, { organizationId }) {
+      const text = aName("Who are you?");
+      await go(page, `/texts?org=${organizationId}&language=de&q=password.title`);
+      await open("Change: password.title");
+      await fill("Value", text);
+      await confirm("Save");
+      await done(page, "Change");
+      await rowOf(page, text).filter({ hasText: "Set here" }).waitFor();
+    },
+  },
+  {
+    name: "21 changes the password policy of an organization",
+    role: "ORG_SETTINGS_MANAGER",
+    async run({ page, open, confirm, fill }, { organizationId }) {
+      await go(page, `/settings/password?org=${organizationId}`);
+      const length = String(20 + Number(aName("n").slice(2)));
+      await open("Change: Shortest password");
+      await fill("Shortest password", length);
+      await confirm("Save");
+      await done(page, "Change");
+      await rowOf(page, "Shortest password").filter({ hasText: length }).waitFor();
+    },
+  },
+  {
+    name: "22 adds a domain and asks for its proof",
+    role: "ORG_SETTINGS_MANAGER",
+    async run({ page, open, confirm, fill, select }, { organizationId }) {
+      const name = `${aName("heron")}.test`;
+      await go(page, `/organizations/${organizationId}`);
+      await titled(page, "Heron");
+      await open("Add a domain");
+      await fill("Domain", name);
+      await select("Way of proof", "DOMAIN_VALIDATION_TYPE_DNS");
+      await confirm("Save");
+      await dialogOf(page).getByText("Name of the TXT record").waitFor();
+      await confirm("Close");
+      await done(page, "Add a domain");
+      await rowOf(page, name).waitFor();
+    },
+  },
+  {
+    name: "23 creates an organization with its administrator",
+    role: "IAM_ORG_MANAGER",
+    async run({ page, open, confirm, fill }) {
+      const name = aName("Newcomers");
+      await go(page, "/organizations");
+      await open("Create an organization with its administrator");
+      for (const [label, text] of Object.entries({
+        Organization: name,
+        Username: "first",
+        "Given name": "First",
+        "Family name": "Owner",
+        "E-mail": "first@new.test",
+      })) {
+        await fill(label, text);
+      }
+      await confirm("Save");
+      await titled(page, name);
+    },
+  },
+  {
+    name: "25 adds a webhook, tests it, and reads what was delivered",
+    role: "IAM_OWNER",
+    async run({ page, open, confirm, fill, check }) {
+      await using sink = await startMessageSink();
+      const name = aName("hook");
+      await go(page, "/targets");
+      await open("Create a target");
+      await fill("Name", name);
+      await check("A notice (webhook)");
+      await fill("Address", `${sink.url}/${name}`);
+      await confirm("Save");
+      await dialogOf(page).getByText("This is shown once", { exact: false }).waitFor();
+      await confirm("Close");
+      await titled(page, name);
+      await open(`Test it: ${name}`);
+      await confirm("Test it");
+      await dialogOf(page).getByText("Delivered").waitFor();
+      await confirm("Close");
+      await sink.count(1);
+      await go(page, "/deliveries");
+      await rowOf(page, "Test").first().waitFor();
+    },
+  },
+  {
+    name: "26 reads what a person did in a period and keeps it",
+    role: "IAM_OWNER_VIEWER",
+    async run({ page, press, follow, fill }) {
+      const organization = await peer.addOrganization();
+      const { userId, token } = await peer.addMember(organization, ["ORG_OWNER"]);
+      const project = { name: aName("Done") };
+      const headers = { "x-idsvc-orgid": organization };
+      bodyOf(await peer.post("/projects", project, { headers, token }), 201);
+      const today = new Date().toISOString().slice(0, 10);
+      await go(page, `/people/${userId}`);
+      await follow("What they did");
+      await fill("From", today);
+      await fill("To, with this day", today);
+      await page.getByRole("rowheader").first().waitFor();
+      const kept = page.waitForEvent("download");
+      await press("Save as CSV");
+      assert.match(await textOf(await kept), new RegExp(`project,.*${userId}|${userId}.*project`));
+    },
+  },
+  {
+    name: "27 sets up mail and sends a test",
+    role: "IAM_OWNER",
+    async run({ page, open, confirm, fill }) {
+      await using server = await startMailServer();
+      const name = aName("mail");
+      await go(page, "/mail");
+      await open("Add a mail provider");
+      await fill("Description", name);
+      await fill("Sender", "idsvc@example.com");
+      await fill("Host and port", server.host);
+      await confirm("Save");
+      await titled(page, name);
+      await open(`Send a test: ${name}`);
+      await fill("To whom", `${name}@example.com`);
+      await confirm("Save");
+      await done(page, "Send a test");
+      await server.mailTo(`${name}@example.com`);
+    },
+  },
+  {
+    name: "28 makes a signing key and signs with it",
+    role: "IAM_OWNER",
+    async run({ page, open, confirm, check }) {
+      await go(page, "/keys");
+      await open("Create a key");
+      await check("Ed25519");
+      await confirm("Save");
+      await done(page, "Create a key");
+      await page
+        .getByRole("button", { name: /^Sign with it/ })
+        .first()
+        .click();
+      await confirm("Sign with it");
+      await done(page, "Sign with it");
+      await rowOf(page, "Signs").waitFor();
+    },
+  },
+  {
+    name: "29 imports people, first on trial",
+    role: "IAM_OWNER",
+    async run({ page, press }, { organizationId }) {
+      const user = {
+        userName: aName("brought"),
+        profile: { firstName: "Brought", lastName: "In" },
+      };
+      const record = {
+        orgId: organizationId,
+        humanUsers: [
+          { userId: aName("brought-id"), user: { ...user, email: { email: "b@in.test" } } },
+        ],
+      };
+      for (const isTrial of [true, false]) {
+        await go(page, "/transfer");
+        await page.getByLabel("File (JSON)").setInputFiles({
+          ...{ name: "people.jsonl", mimeType: "application/json" },
+          buffer: Buffer.from(JSON.stringify(record)),
+        });
+        if (!isTrial) await page.getByLabel("Try only, create nothing").uncheck();
+        await press("Import");
+        await page.getByText("Completed: 1 / 1").waitFor();
+        const kept = page.waitForEvent("download");
+        await press("Save the report");
+        assert.match(await textOf(await kept), /,Created,/);
+      }
+      const filters = [{ username: { name: user.userName } }];
+      assert.equal(bodyOf(await peer.post("/users/_search", filters)).result.length, 1);
+    },
+  },
+  {
+    name: "30 reads and sets a feature of the instance",
+    role: "IAM_OWNER",
+    async run({ page, open, confirm, check }) {
+      await go(page, "/settings/features");
+      const change = page.getByRole("button", { name: /^Change: / }).first();
+      await change.waitFor();
+      const name = ((await change.getAttribute("aria-label")) ?? "").replace("Change: ", "");
+      await open(`Change: ${name}`);
+      await check(name);
+      await confirm("Save");
+      await done(page, "Change");
+      await rowOf(page, name).filter({ hasText: "Set here" }).waitFor();
+      await open(`Back to what is above: ${name}`);
+      await confirm("Back to what is above");
+      await done(page, "Back to what is above");
+    },
+  },
+];
+
+async function textOf(download: Download): Promise<string> {
+  return allOf(await download.createReadStream());
+}

@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { password } from "../../support/login.ts";
+import { bodyOf } from "../../support/peer.ts";
+import { aName, dialogOf, done, go, rowOf, type Task, titled, type World } from "../tasks.ts";
+import { peer } from "../visits.ts";
+
+const userOf = async (id: string) => bodyOf(await peer.get(`/users/${id}`)).user;
+
+/** A person of the organization with a password. */
+async function somebody({ organizationId }: World): Promise<{ id: string; name: string }> {
+  const name = aName("grace");
+  const id = await peer.addPerson(
+    {
+      username: name,
+      data: { given_name: name, family_name: "Hopper" },
+      authenticators: { password: { password } },
+      contact: { email: { address: `${name}@heron.test`, is_verified: true } },
+    },
+    organizationId,
+  );
+  return { id, name: `${name} Hopper` };
+}
+
+async function session(id: string): Promise<void> {
+  const checks = { user: { user_id: id }, password: { password } };
+  bodyOf(await peer.post("/sessions", { checks }), 201);
+}
+
+async function setPasswordWrongly(id: string): Promise<void> {
+  const checks = { user: { user_id: id }, password: { password: "wrong" } };
+  assert.notEqual((await peer.post("/sessions", { checks })).status, 201);
+}
+
+export const people: readonly Task[] = [
+  {
+    name: "1 finds a person by e-mail, phone and ID",
+    role: "ORG_USER_MANAGER",
+    async run({ page, press }, { userId }) {
+      await go(page, "/people");
+      for (const text of ["ada@heron", "+15550123456", userId]) {
+        await press(/^Search/);
+        await page.getByRole("combobox", { name: "Search" }).fill(text);
+        await page.getByRole("option").filter({ hasText: "Ada Lovelace" }).waitFor();
+        await page.keyboard.press("Enter");
+        await titled(page, "Ada Lovelace");
+      }
+    },
+  },
+  {
+    name: "2 sees why a person cannot log in",
+    role: "ORG_USER_MANAGER",
+    async run({ page, follow }, world) {
+      const { id, name } = await somebody(world);
+      await setPasswordWrongly(id);
+      await delay(1_100); // what was refused is written once a second
+      await go(page, `/people/${id}`);
+      await titled(page, name);
+      await follow("Sessions");
+      await rowOf(page, "WRONG").waitFor();
+    },
+  },
+  {
+    name: "3 locks and unlocks a person",
+    role: "ORG_USER_MANAGER",
+    async run({ page, open, confirm }, { userId }) {
+      await go(page, `/people/${userId}`);
+      await open("Lock: Ada Lovelace");
+      await confirm("Lock");
+      await done(page, "Lock");
+      assert.equal((await userOf(userId)).state, "USER_STATE_LOCKED");
+      await open("Unlock: Ada Lovelace");
+      await confirm("Unlock");
+      await done(page, "Unlock");
+      assert.equal((await userOf(userId)).state, "USER_STATE_INITIAL");
+    },
+  },
+  {
+    name: "4 sends a person a reset of their password",
+    role: "ORG_OWNER",
+    async run({ page, open, confirm, follow, check }, world) {
+      const { id } = await somebody(world);
+      await go(page, `/people/${id}`);
+      await follow("Log-in");
+      await open("Send a reset");
+      await check("By e-mail");
+      await confirm("Save");
+      await done(page, "Send a reset");
+    },
+  },
+  {
+    name: "5 removes a second factor that a person lost",
+    role: "ORG_OWNER",
+    async run({ page, open, confirm, follow }, world) {
+      const { id, name } = await somebody(world);
+      const phone = { number: "+15550199", is_verified: true };
+      bodyOf(await peer.post(`/users/${id}/otp_sms`, phone));
+      await go(page, `/people/${id}`);
+      await titled(page, name);
+      await follow("Log-in");
+      await open("Remove: +15550199");
+      await confirm("Remove");
+      await done(page, "Remove");
+      assert.deepEqual((await userOf(id)).user.authenticators.otp_sms, []);
+    },
+  },
+  {
+    name: "6 ends the sessions of a person",
+    role: "ORG_USER_MANAGER",
+    async run({ page, open, confirm, follow }, { userId }) {
+      await go(page, `/people/${userId}`);
+      await follow("Sessions");
+      await open("End all sessions");
+      await confirm("End all sessions");
+      await done(page, "End all sessions");
+    },
+  },
+  {
+    name: "7 creates a person with a password",
+    role: "ORG_USER_MANAGER",
+    async run({ page, open, confirm, fill, check }, { organizationId }) {
+      await go(page, `/people?org=${organizationId}`);
+      await open("Create a person");
+      await fill("Username", aName("new"));
+      await fill("Given name", "Grace");
+      await fill("Family name", "Hopper");
+      await check("Give them a password");
+      await fill("Password", "Correct-horse-9");
+      await confirm("Save");
+      await titled(page, "Grace Hopper");
+      await done(page, "Create a person");
+    },
+  },
+  {
+    name: "8 deactivates a person, whose sessions end",
+    role: "ORG_USER_MANAGER",
+    async run({ page, open, confirm, follow }, world) {
+      const { id, name } = await somebody(world);
+      await session(id);
+      await go(page, `/people/${id}?tab=sessions`);
+      await page
+        .getByRole("button", { name: /^End: / })
+        .first()
+        .waitFor();
+      await follow("Overview");
+      await open(`Deactivate: ${name}`);
+      await confirm("Deactivate");
+      await done(page, "Deactivate");
+      assert.equal((await userOf(id)).state, "USER_STATE_INACTIVE");
+      await follow("Sessions");
+      await page.getByRole("heading", { level: 2, name: "Sessions" }).waitFor();
+      await page
+        .getByRole("button", { name: /^End: / })
+        .first()
+        .waitFor({ state: "detached" });
+      assert.equal(
+        bodyOf(await peer.post("/sessions/_search", [{ user_id: id }])).result.length,
+        0,
+      );
+    },
+  },
+  {
+    name: "15 creates a machine with a key",
+    role: "ORG_USER_MANAGER",
+    async run({ page, open, confirm, follow, fill }, { organizationId }) {
+      await go(page, `/people?org=${organizationId}`);
+      await open("Create a machine");
+      await fill("Username", aName("machine"));
+      await fill("Name", "Robot");
+      await confirm("Save");
+      await titled(page, "Robot");
+      await done(page, "Create a machine");
+      await follow("Log-in");
+      await open("Add a key");
+      await confirm("Save");
+      await dialogOf(page).getByText("This is shown once", { exact: false }).waitFor();
+      await confirm("Close");
+      await done(page, "Add a key");
+    },
+  },
+  {
+    name: "24 makes somebody an administrator with few rights",
+    role: "ORG_OWNER",
+    async run({ page, open, confirm, follow, check, pick }, world) {
+      const { id, name } = await somebody(world);
+      await go(page, `/organizations/${world.organizationId}`);
+      await titled(page, "Heron");
+      await follow("Access");
+      await open("Add an administrator");
+      await pick("Person", name, name);
+      await check("ORG_USER_MANAGER");
+      await confirm("Save");
+      // What others had set for them before they came to power.
+      await dialogOf(page).getByText("What ended, or stays", { exact: false }).waitFor();
+      await confirm("Close");
+      await done(page, "Add an administrator");
+      await rowOf(page, name).waitFor();
+      const found = bodyOf(
+        await peer.post("/memberships/_search", [{ in_user_ids: { ids: [id] } }]),
+      );
+      assert.deepEqual(found.result[0].membership.roles, ["ORG_USER_MANAGER"]);
+    },
+  },
+];
