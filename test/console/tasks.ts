@@ -80,7 +80,10 @@ export function describeTasks(tasks: readonly Task[]): void {
         const who = way === "mouse" ? role : "IAM_OWNER";
         it(`${name}, by ${way}, as ${who}`, async () => {
           const visit = await visitOf(who);
-          const { page } = visit;
+          const { page, refused, misdeeds } = visit;
+          // What went wrong in one task is not said of the next.
+          refused.splice(0);
+          misdeeds.splice(0);
           page.setDefaultTimeout(10_000);
           try {
             await run(handsOf(page), await worldOf());

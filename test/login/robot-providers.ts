@@ -12,14 +12,21 @@ export async function providerWorlds(world: ProviderWorld): Promise<Map<string, 
   const idpId = await world.addForgeB({ options });
   const played = playing(pages.codeSentTo);
 
-  /** Somebody new at the provider, of whom nothing is known here. */
-  function stranger(): Played {
+  let passedMs = 0;
+  /** Somebody new at the provider, whose clock is the service's. */
+  function meetSomebody(): void {
     fake.reset();
+    const now = Math.floor((Date.now() + passedMs) / 1_000);
+    fake.script.idToken = { iat: now, auth_time: now, exp: now + 300 };
+  }
+  /** Somebody of whom nothing is known here. */
+  function stranger(): Played {
+    meetSomebody();
     return played(uniqueName("nobody"), [String(fake.script.user["email"])]);
   }
   /** Somebody whose account at the provider is linked to one here. */
   async function linked(more: JsonObject = {}): Promise<Played> {
-    fake.reset();
+    meetSomebody();
     const address = freshAddress();
     const contact = { email: { address, is_verified: true } };
     const { id, loginName } = await addPersonNamed(peer, { contact, ...more });
@@ -30,7 +37,10 @@ export async function providerWorlds(world: ProviderWorld): Promise<Map<string, 
 
   const base: Omit<RobotWorld, "from" | "person"> = {
     issuer: peer.issuer,
-    rest: () => peer.pass(3_600_000),
+    rest() {
+      passedMs += restMs;
+      peer.pass(restMs);
+    },
     ends: ["/ui/account", loggedOut],
     async onward(agent, shown) {
       const to = shown.left ?? new URL(refreshOf(shown.headers) ?? shown.url);
@@ -60,6 +70,9 @@ export async function providerWorlds(world: ProviderWorld): Promise<Map<string, 
     ],
   ]);
 }
+
+// Budgets of messages fill up within an hour.
+const restMs = 3_600_000;
 
 /** Where a page leads by itself. */
 const refreshOf = (headers: Headers): string | undefined =>
