@@ -248,7 +248,7 @@ describe("the session of the console (K4)", () => {
       ...{ name: domain, domain, organization: { name: "First" } },
       machine: { username: "owner", name: "Owner" },
     };
-    const token = await operator.tokenFor(peer.app.made.issuer, peer.now());
+    const token = await operator.tokenFor(peer.app.made.issuer, new Date(Date.now() + shift));
     bodyOf(await peer.post("/instances", body, { token }), 201);
     const cookie = [...agent.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const asked = request(`${issuer}${permissionsPath}`, {
