@@ -1,14 +1,16 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-type CutWhen = "before" | "after" | "swallow";
+type CutWhen = "before" | "after" | "swallow" | "late";
+
+const lateMs = 1_500;
 
 /** Stands between the service and PostgreSQL, and does what networks do. */
 export type Proxy = AsyncDisposable & {
   url: string;
   /**
    * From now on, a connection that sends this text is cut: before it arrives, or when its answer comes; or it stays open
-   * and the answer is swallowed with all that follows.
+   * and the answer is swallowed with all that follows, or comes 1.5 s late.
    */
   cut(when: CutWhen, text: string, times?: number): void;
   /** How often it was cut, or an answer swallowed. */
@@ -35,6 +37,7 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
     const upstream = connect(path);
     let isDoomed = false;
     let isMute = false;
+    let isLate = false;
     let isSwallowed = false;
     const end = () => {
       client.destroy();
@@ -52,6 +55,7 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
           return end();
         }
         if (rule.when === "swallow") isMute = true;
+        else if (rule.when === "late") isLate = true;
         else isDoomed = true;
       }
       upstream.write(bytes);
@@ -60,6 +64,10 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
       if (isMute && !isSwallowed) cuts += 1;
       isSwallowed = isMute;
       if (isHole || isMute) return;
+      if (isLate) {
+        isLate = false;
+        return void setTimeout(() => client.write(bytes), lateMs);
+      }
       if (isDoomed) {
         cuts += 1;
         return end();

@@ -66,12 +66,12 @@ export function createPool(
     connectionTimeoutMillis: limits.waitMs,
     idleTimeoutMillis: 60_000,
     query_timeout: limits.answerMs,
-    verify(client, done) {
-      client.query("SELECT pg_is_in_recovery()").then(
-        ({ rows }: { rows: { pg_is_in_recovery: boolean }[] }) =>
-          done(rows[0]?.pg_is_in_recovery === true ? inRecovery() : undefined),
-        (error: Error) => done(error),
+    // What whoever waited for it no longer wants then goes to the next one: after `verify` the pool would forget it.
+    async onConnect(client) {
+      const { rows } = await client.query<{ pg_is_in_recovery: boolean }>(
+        "SELECT pg_is_in_recovery()",
       );
+      if (rows[0]?.pg_is_in_recovery === true) throw inRecovery();
     },
   });
   // A connection that breaks tells its query; an idle one that breaks is nobody's call, the next one gets another.
