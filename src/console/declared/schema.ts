@@ -15,8 +15,8 @@ export function objectsAt(object: JsonValue, path: Path): JsonObject[] {
 const isObject = (value: JsonValue): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Whether a name of a path is the place of a member of a list. */
-export const isPlace = (name: string): boolean => /^\d+$/.test(name);
+/** Whether a name of a path is the index of a member of a list. */
+export const isIndex = (name: string): boolean => /^\d+$/.test(name);
 
 /** The field that a path leads to; of what is in free JSON, the field that holds it. */
 export function fieldAt(message: DescMessage, path: Path): DescField | undefined {
@@ -24,7 +24,7 @@ export function fieldAt(message: DescMessage, path: Path): DescField | undefined
   let found: DescField | undefined;
   for (const name of path.split(".")) {
     if (inside === undefined) return undefined;
-    if (isPlace(name)) continue;
+    if (isIndex(name)) continue;
     found = inside.fields.find((field) => field.name === name);
     if (found?.message?.typeName === StructSchema.typeName) return found;
     inside = found?.message;

@@ -56,7 +56,7 @@ const supported = {
 } as const;
 const offered = "settings.restricted_languages";
 
-/** The languages that people are met in: the one where nobody asks for another, and those that are offered. */
+/** The languages of pages and messages: the default, and those that are offered. */
 export const languages: SettingsGroup = {
   set: setLanguages,
   resolve: LanguageService.method.resolveLanguages,

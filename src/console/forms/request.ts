@@ -8,7 +8,7 @@ import {
   type Given,
   type Ways,
 } from "../declared/declare.ts";
-import { isPlace } from "../declared/schema.ts";
+import { isIndex } from "../declared/schema.ts";
 
 /** What an action is done to. */
 export type Subject = {
@@ -124,11 +124,11 @@ function putChange(
 export function put(request: JsonObject, path: string, value: JsonValue): void {
   const names = path.split(".");
   let inside: JsonObject | JsonValue[] = request;
-  for (const [place, name] of names.entries()) {
-    const isLast = place === names.length - 1;
+  for (const [index, name] of names.entries()) {
+    const isLast = index === names.length - 1;
     const before: JsonValue | undefined = Reflect.get(inside, name);
     const isHere = typeof before === "object" && before !== null;
-    const next = isLast ? value : isHere ? before : isPlace(names[place + 1] ?? "") ? [] : {};
+    const next = isLast ? value : isHere ? before : isIndex(names[index + 1] ?? "") ? [] : {};
     Reflect.set(inside, name, next);
     if (!isLast) inside = next as JsonObject | JsonValue[];
   }

@@ -17,6 +17,7 @@ import type { PageRoute, PageSearch } from "../routes.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";
 import { download, keep, textOf } from "./csv.ts";
+import { KeepButton } from "./keep-button.tsx";
 import { notify } from "./notice.ts";
 import style from "./objects.module.css";
 import { Siblings } from "./siblings.tsx";
@@ -161,32 +162,15 @@ function Report({ id }: { id: string }) {
 
 /** All organizations, part by part as they come, in a file that an import takes. */
 function Export() {
-  const [count, setCount] = useState<number>();
-  async function run(): Promise<void> {
+  async function run(tell: (count: number) => void): Promise<number> {
     const parts: string[] = [];
-    setCount(0);
-    try {
-      for await (const { org } of client.export({})) {
-        if (org === undefined) continue;
-        parts.push(`${JSON.stringify(toJson(DataOrgSchema, org))}\n`);
-        setCount(parts.length);
-      }
-      keep("export.jsonl", new Blob(parts, { type: "application/x-ndjson" }));
-      notify(`${t("done")}: ${t("export")}`);
-    } catch (refused) {
-      notify(messageOf(refusalOf(refused)));
-    } finally {
-      setCount(undefined);
+    for await (const { org } of client.export({})) {
+      if (org === undefined) continue;
+      parts.push(`${JSON.stringify(toJson(DataOrgSchema, org))}\n`);
+      tell(parts.length);
     }
+    keep("export.jsonl", new Blob(parts, { type: "application/x-ndjson" }));
+    return parts.length;
   }
-  return (
-    <button
-      type="button"
-      className={style["action"]}
-      disabled={count !== undefined}
-      onClick={() => void run()}
-    >
-      {count === undefined ? t("export") : `${t("export")}: ${count}`}
-    </button>
-  );
+  return <KeepButton name={t("export")} work={run} />;
 }

@@ -25,6 +25,7 @@ public final class Main {
             .intercept(MetadataUtils.newAttachHeadersInterceptor(headers))
             .build();
     try {
+      // gRPC calls its generated clients stubs.
       var users = UserServiceGrpc.newBlockingStub(channel);
       var found = users.searchUsers(SearchUsersRequest.getDefaultInstance());
       for (var each : found.getResultList()) {
