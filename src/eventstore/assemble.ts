@@ -64,8 +64,7 @@ export async function assemble(
         createdAt,
         isNew: loaded.version === 0n,
       };
-      const sealing = parts.codec.seal(event, where, newKeys);
-      const sealed = sealing instanceof Promise ? await sealing : sealing;
+      const sealed = await parts.codec.seal(event, where, newKeys);
       rows.push(...sealed.changes);
       const { type, payload } = event;
       const { editorId, service, clientId, requestId } = at;

@@ -1,4 +1,3 @@
-import type { Awaitable } from "../awaitable.ts";
 import { open, type SealingKey, seal } from "../crypto/secrets.ts";
 import type { RowChange } from "../storage/row-change.ts";
 import {
@@ -24,11 +23,8 @@ type Sealed = { payload: unknown; changes: readonly RowChange[] };
 
 /** Payloads between code and log: personal fields are sealed with the key of whom they tell of (C7). */
 export type PayloadCodec = {
-  /**
-   * No promise where the event has no personal fields.
-   * @param at.isNew nothing was ever stored of the aggregate, a key of its own neither
-   */
-  seal(event: NewEvent, at: SealedIn, newKeys: Map<string, SealingKey>): Awaitable<Sealed>;
+  /** @param at.isNew nothing was ever stored of the aggregate, a key of its own neither */
+  seal(event: NewEvent, at: SealedIn, newKeys: Map<string, SealingKey>): Promise<Sealed>;
   /** Personal fields whose key is gone are empty. */
   open(type: string, stored: unknown, instanceId: string, aggregateId: string): Promise<unknown>;
   rules(type: string): AnyPayload;
@@ -86,7 +82,7 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
 
     isPersonal: (type) => rules.get(type)?.personal !== undefined,
 
-    seal(event, at, newKeys) {
+    async seal(event, at, newKeys) {
       const { personal } = ruleOf(event.type);
       if (personal === undefined) return { payload: event.payload, changes: none };
       return sealPersonal(event, personal, at, newKeys);

@@ -1,4 +1,3 @@
-import type { Awaitable } from "../awaitable.ts";
 import type { Recording } from "./assemble.ts";
 import { withoutExpectation } from "./expected-sequence.ts";
 import type { Transaction, WriteContext } from "./transaction.ts";
@@ -43,21 +42,6 @@ export function createRules(known: readonly string[]) {
     }
   };
 
-  async function settleAll(
-    tx: Transaction,
-    at: WriteContext,
-    recordings: ReadonlyMap<string, Recording>,
-  ): Promise<void> {
-    const handled = new Map<string, number>();
-    for (;;) {
-      const due = rulesFor(reactions, recordings, handled);
-      if (due === undefined) break;
-      for (const [key, { events }] of recordings) handled.set(key, events.length);
-      for (const [reaction, happened] of due) await reaction.react(tx, happened);
-    }
-    await judge(tx, at, recordings);
-  }
-
   /** Judges what a unit has recorded so far by the invariants. */
   async function judge(
     tx: Transaction,
@@ -81,19 +65,20 @@ export function createRules(known: readonly string[]) {
 
     judge,
 
-    /**
-     * Runs the reactions to what a unit records, until nothing more happens, and then judges it by the invariants. No
-     * promise where no rule is for what happens.
-     */
-    settle(
+    /** Runs the reactions to what a unit records, until nothing more happens, and then judges it by the invariants. */
+    async settle(
       tx: Transaction,
       at: WriteContext,
       recordings: ReadonlyMap<string, Recording>,
-    ): Awaitable<void> {
-      for (const { events } of recordings.values()) {
-        const isRuled = events.some(({ type }) => reactions.has(type) || invariants.has(type));
-        if (isRuled) return settleAll(tx, at, recordings);
+    ): Promise<void> {
+      const handled = new Map<string, number>();
+      for (;;) {
+        const due = rulesFor(reactions, recordings, handled);
+        if (due === undefined) break;
+        for (const [key, { events }] of recordings) handled.set(key, events.length);
+        for (const [reaction, happened] of due) await reaction.react(tx, happened);
       }
+      await judge(tx, at, recordings);
     },
   };
 }

@@ -165,8 +165,7 @@ export function createTransact(parts: Parts): Transact {
         const unit = new Unit(parts, at);
         if (at.guard !== undefined) await at.guard(unit);
         const result = await decide(unit);
-        const settling = unit.settle();
-        if (settling instanceof Promise) await settling;
+        await unit.settle();
         if (at.signal?.aborted) throw callerGone();
         try {
           await unit.commit();

@@ -1,4 +1,3 @@
-import type { Awaitable } from "../awaitable.ts";
 import { ClaimTaken, type ClaimChange, type Expectation } from "../storage/database.ts";
 import { joined, type RowChange } from "../storage/row-change.ts";
 import type { Row, Table } from "../storage/table.ts";
@@ -168,7 +167,7 @@ export class Unit implements Transaction {
   }
 
   /** What follows from the decision, and what must hold after it (settle.ts). */
-  settle(): Awaitable<void> {
+  settle(): Promise<void> {
     return this.#parts.rules.settle(this, this.at, this.#recordings);
   }
 

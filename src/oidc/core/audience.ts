@@ -65,7 +65,7 @@ async function withProjects(
     const kind = id === own ? "api" : "project";
     if (has(audience, { kind, id })) continue;
     const mayAddress = kind === "api" || users.mayAddress(at, user, id);
-    if (mayAddress instanceof Promise ? await mayAddress : mayAddress) audience.push({ kind, id });
+    if (await mayAddress) audience.push({ kind, id });
   }
   return audience;
 }

@@ -82,11 +82,10 @@ export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Pro
   const after = (ms: number) => new Date(issuedAt.getTime() + ms);
   const of: OidcSession | undefined =
     session === undefined || "renew" in session ? session?.renew : { id: newId(), ...session.open };
-  const making =
+  const accessToken =
     wanted.accessToken === undefined
       ? undefined
-      : makeAccessToken(parts, at, wanted, of, issuedAt, after(lifetimes.accessTokenMs));
-  const accessToken = making instanceof Promise ? await making : making;
+      : await makeAccessToken(parts, at, wanted, of, issuedAt, after(lifetimes.accessTokenMs));
   const refreshEnd =
     session !== undefined && "renew" in session
       ? session.refreshEnd
