@@ -99,7 +99,7 @@ export async function startApp(
     port: config.port,
     isShared,
     tls: certificateOf(config),
-    maxConnections: connectionLimit(partOf(config, config.maxConnections)),
+    maxConnections: connectionLimit(partOf(siblings, config.maxConnections)),
     resolveOrigin: resolveOrigin(proxies, config.proxyHeaders, tell),
     mayConnect: (address, open) =>
       isProxy(address) || deps.budgets.mayConnect(sourceOf(address), open),
@@ -154,7 +154,7 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   const { allow, outside } = egressOf(kernel, resolver);
   let served: string[] = [];
   const share = shareBuckets(siblings);
-  const budgets = budgetsOf(config, share);
+  const budgets = budgetsOf(config, siblings, share);
   const { refusals, uses, usage } = recordersOf(kernel);
   const validator = protovalidate;
   const deps = depsOf(kernel, {

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
-import { availableParallelism } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
+import { isLoopback } from "../authz/host.ts";
 import { type DomainError, invalidArgument } from "../errors.ts";
 import {
   type ConfigInput,
@@ -97,7 +98,7 @@ export function loadConfig(input: ConfigInput): Config {
     trustedProxies: read(options.trustedProxies),
     tlsCert,
     tlsKey: read(options.tlsKey),
-    processes: read(options.processes),
+    processes: read(options.processes, isLoopback(new URL(externalUrl).hostname) ? "1" : "auto"),
     logLevel: read(options.logLevel),
     bootstrapOrganization: read(options.bootstrapOrganization),
     bootstrapAdminPassword: read(options.bootstrapAdminPassword),
@@ -150,7 +151,7 @@ export function listOptions(): DescribedOption[] {
  * @throws invalidArgument MASTER_KEY_REQUIRED.
  */
 export function masterKeyRule(config: Pick<ConfigValues, "host" | "masterKey">): void {
-  if (config.masterKey || isLoopback(config.host)) return;
+  if (config.masterKey || isLoopbackAddress(config.host)) return;
   throw invalidArgument(
     "MASTER_KEY_REQUIRED",
     `IDSVC_MASTER_KEY must be ${options.masterKey.type.expected}, because IDSVC_HOST is ${config.host} and not loopback`,
@@ -186,9 +187,30 @@ function wrongValue(option: Option<unknown>, { raw, source }: Given, why?: strin
 export const configValueWrong = (text: string, metadata: Record<string, string>): DomainError =>
   invalidArgument("CONFIG_VALUE_WRONG", text, { metadata });
 
-/** How many processes serve together: `auto` is as many as this machine runs at once. */
-export const processCount = ({ processes }: Pick<Config, "processes">): number =>
-  processes === "auto" ? availableParallelism() : processes;
+/** What one process takes under load, with as much again for its peaks. */
+const memoryOfProcess = 512 * 1024 ** 2;
+/** Each takes 5 connections, and a server of PostgreSQL has a hundred unless told otherwise. */
+const mostOnPostgres = 16;
+
+/** What this machine gives, or the container where that has limits: threads that run at once, and bytes of memory. */
+const machine = () => ({
+  cores: availableParallelism(),
+  // Without a limit it is 0, or more than there is.
+  memory: Math.min(totalmem(), process.constrainedMemory() || Infinity),
+});
+
+/**
+ * How many processes serve together. `auto` is as many as there are cores, as far as there is memory for them and the
+ * database has connections.
+ */
+export function processCount(
+  { processes, databaseUrl }: Pick<Config, "processes" | "databaseUrl">,
+  { cores, memory } = machine(),
+): number {
+  if (processes !== "auto") return processes;
+  const most = databaseUrl.kind === "postgres" ? mostOnPostgres : Infinity;
+  return Math.max(1, Math.min(cores, Math.floor(memory / memoryOfProcess), most));
+}
 
 function checkTogether(values: ConfigValues): void {
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined))
@@ -229,7 +251,7 @@ function describeOptions(shown: ReadonlyMap<string, Shown>): DescribedOption[] {
   }));
 }
 
-function isLoopback(host: string): boolean {
+function isLoopbackAddress(host: string): boolean {
   if (host === "localhost") return true;
   const loopback = new BlockList();
   loopback.addSubnet("127.0.0.0", 8, "ipv4");

@@ -25,10 +25,11 @@ import { sessionMakers } from "../resources/session/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
 import { current } from "../storage/read-cache.ts";
 import { createBreachScreen } from "./breached-passwords.ts";
-import { type Config, processCount } from "./config.ts";
+import type { Config } from "./config.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import type { Kernel } from "./kernel.ts";
 import { messageReader } from "./read-message.ts";
+import type { Siblings } from "./siblings.ts";
 import { version } from "./version.ts";
 
 type Made = {
@@ -109,7 +110,7 @@ export function depsOf(
   };
 }
 
-export const budgetsOf = (config: Config, share: ShareBuckets) =>
+export const budgetsOf = (config: Config, siblings: Siblings, share: ShareBuckets) =>
   createBudgets(
     {
       guesses: config.budgetGuesses,
@@ -119,11 +120,10 @@ export const budgetsOf = (config: Config, share: ShareBuckets) =>
       registrations: config.budgetRegistrations,
       flows: config.budgetFlows,
       unauthenticated: config.budgetUnauthenticated,
-      connections: partOf(config, config.budgetConnections),
+      connections: partOf(siblings, config.budgetConnections),
     },
     share,
   );
 
 /** The part of one process in what all that serve together may have; connections are handed to them in turn. */
-export const partOf = (config: Config, all: number): number =>
-  Math.ceil(all / processCount(config));
+export const partOf = ({ count }: Siblings, all: number): number => Math.ceil(all / count);

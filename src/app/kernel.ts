@@ -20,7 +20,7 @@ import type { SharedStore } from "../storage/sqlite/serving.ts";
 import { watchWrites, type Writability } from "../storage/writability.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import type { AnyTable } from "../storage/table.ts";
-import { type Config, processCount } from "./config.ts";
+import type { Config } from "./config.ts";
 import { openDataDir } from "./data-dir.ts";
 import { masterKeys } from "./master-key.ts";
 import { modules as allModules } from "./modules.ts";
@@ -63,6 +63,8 @@ export type Surroundings = {
   serves?: boolean;
   /** An SQLite store is served together with other processes. */
   shared?: SharedStore;
+  /** How many processes of this machine serve the store, with this one; they share its connections to PostgreSQL. */
+  processes?: number;
 };
 
 /** A driver is loaded only where it is used. */
@@ -74,6 +76,7 @@ async function openStore(
     alone: boolean;
     serves: boolean;
     shared?: SharedStore;
+    processes: number;
   },
 ): Promise<MigratableDatabase> {
   const at = config.databaseUrl;
@@ -82,7 +85,7 @@ async function openStore(
     return openSqlite({ path: at.file, schema, ...around });
   }
   const { openPostgres } = await import("../storage/postgres/driver.ts");
-  return openPostgres({ url: at.url, schema, processes: processCount(config) });
+  return openPostgres({ url: at.url, schema, processes: around.processes });
 }
 
 /** The tables that these slices keep, and those of the jobs. */
@@ -97,7 +100,7 @@ export const schemaOf = (modules: readonly Module<ServiceDeps>[]): Schema => ({
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
   const { logger, tracing, now = () => new Date(), moreModules = [] } = around;
-  const { onBroken = () => {}, alone = false, serves = false, shared } = around;
+  const { onBroken = () => {}, alone = false, serves = false, shared, processes = 1 } = around;
   openDataDir(config);
   narrowModes(
     config.dataDir,
@@ -111,7 +114,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
   const store = await openStore(config, schema, {
-    ...{ onBroken, alone, serves },
+    ...{ onBroken, alone, serves, processes },
     ...(shared === undefined ? {} : { shared }),
   });
   const { store: db, writes } = watchWrites(tracing === undefined ? store : traceCommits(store));

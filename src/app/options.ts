@@ -101,9 +101,9 @@ export const options = {
   processes: {
     env: "IDSVC_PROCESSES",
     type: type.processes,
-    default: "1",
+    derived: "1 where the external URL is on loopback, else auto",
     unit: "processes",
-    why: "Processes that serve the one port together, each on a core of its own; auto takes as many as there are cores. On PostgreSQL each takes 5 connections or more; on SQLite one more process writes for all.",
+    why: "Processes that serve the one port together, each on a core of its own; auto takes as many as there are cores, one for each 512 MiB of memory at most, and on PostgreSQL 16 at most. On PostgreSQL each takes 5 connections or more; on SQLite one more process writes for all.",
   },
   logLevel: {
     env: "IDSVC_LOG_LEVEL",

@@ -27,6 +27,8 @@ export type Siblings = {
    * another has the number of the other.
    */
   readonly number: number | undefined;
+  /** How many serve together, with this one. */
+  readonly count: number;
   /** Tells all others; nothing where it serves alone. */
   tell(topic: string, content: unknown): void;
   /** What the others answer, of those that do within a second. */
@@ -37,6 +39,7 @@ export type Siblings = {
 
 export const alone: Siblings = {
   number: undefined,
+  count: 1,
   tell: () => {},
   ask: async () => [],
   onTold: () => {},
@@ -49,7 +52,7 @@ export type Channel = {
   onMessage(listener: (message: ToWorker) => void): void;
 };
 
-export function siblingsOver(channel: Channel, number: number): Siblings {
+export function siblingsOver(channel: Channel, number: number, count: number): Siblings {
   const listeners = new Map<string, (content: unknown) => void>();
   const answering = new Map<string, (content: unknown) => Promise<unknown>>();
   const waiting = new Map<number, (answers: Answer[]) => void>();
@@ -73,6 +76,7 @@ export function siblingsOver(channel: Channel, number: number): Siblings {
   });
   return {
     number,
+    count,
     tell: (topic, content) => channel.send({ kind: "tell", topic, content }),
     ask: (topic, content) =>
       new Promise((resolve) => {

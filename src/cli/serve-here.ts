@@ -31,6 +31,7 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
     logger,
     tracing,
     serves: true,
+    processes: siblings.count,
     ...store,
     onBroken(err) {
       const why =

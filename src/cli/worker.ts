@@ -9,11 +9,12 @@ import type { SharedStore } from "../app/shared-store.ts";
 import { aliveEveryMs } from "./replacement.ts";
 
 /**
- * The variables that tell a worker its number, whether it is the first that was ever started, its name to the store, and,
- * on SQLite, where the process listens that writes.
+ * The variables that tell a worker its number, how many serve together, whether it is the first that was ever started, its
+ * name to the store, and, on SQLite, where the process listens that writes.
  */
 export const workerVariables = {
   number: "WORKER_NUMBER",
+  count: "WORKER_COUNT",
   isFirst: "WORKER_IS_FIRST",
   processName: "WORKER_PROCESS_NAME",
   writerSocket: "WORKER_WRITER_SOCKET",
@@ -45,6 +46,7 @@ export function joinWorkers(): {
       onMessage: (listener) => process.on("message", (message) => listener(message as ToWorker)),
     },
     Number(process.env[workerVariables.number]),
+    Number(process.env[workerVariables.count]),
   );
   // Nobody would replace it, nor stop it.
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));

@@ -63,15 +63,14 @@ export async function superviseWorkers(config: Config, count: number): Promise<n
   return code;
 }
 
+/** What all workers are told: how many they are, the port, and where the process listens that writes. */
+type Place = { count: number; port: number; socket: string | undefined };
+
 function createWorkers(
-  {
-    count,
-    logger,
-    ...place
-  }: { count: number; port: number; socket: string | undefined; logger: Logger },
+  { logger, ...place }: Place & { logger: Logger },
   done: (code: number) => void,
 ) {
-  const slots = Array.from({ length: count }, (_, at) => emptySlot(at + 1));
+  const slots = Array.from({ length: place.count }, (_, at) => emptySlot(at + 1));
   const running = () => slots.filter((slot) => slot.process !== undefined);
   const relay = createRelay(() =>
     running().map((slot) => ({ ...slot, send: (message) => sendTo(slot, message) })),
@@ -156,12 +155,13 @@ function createWorkers(
 const startWorker = (
   { number, processName }: Slot,
   isFirst: boolean,
-  { port, socket = "" }: { port: number; socket: string | undefined },
+  { count, port, socket = "" }: Place,
 ): ChildProcess =>
   fork(process.argv[1] ?? "", [...process.argv.slice(2), "--port", String(port)], {
     env: {
       ...process.env,
       [workerVariables.number]: String(number),
+      [workerVariables.count]: String(count),
       [workerVariables.isFirst]: String(isFirst),
       [workerVariables.processName]: processName,
       [workerVariables.writerSocket]: socket,
