@@ -14,15 +14,19 @@ const { values: flags } = parseArgs({
   options: {
     rounds: { type: "string", default: "10" },
     seconds: { type: "string", default: "2" },
+    /** So many clients call at once, each the next time when it has its answer. */
+    connections: { type: "string", default: "32" },
     /** `sqlite` or `postgres`. */
     engine: { type: "string", default: "postgres" },
+    /** How long each process is driven by each row before it counts: code is compiled by how often it runs. */
+    warm: { type: "string", default: "10" },
     /** A regular expression of row names. */
     only: { type: "string", default: "^(token|introspection|get-target|create-target)$" },
   },
 });
 const [rounds, seconds] = [Number(flags.rounds), Number(flags.seconds)];
-const warmSeconds = 4;
-const connections = 32;
+const warmSeconds = Number(flags.warm);
+const connections = Number(flags.connections);
 
 /** At least this part of the rate of one is asked of two (Q2). */
 const mustRead = 0.85;
@@ -58,7 +62,8 @@ const sides = await Promise.all(
     return { count, child, rows: await rowsOf(child, token, flags.only), rates };
   }),
 );
-for (const { child, rows } of sides) for (const row of rows) await rateOf(child, row, warmSeconds);
+for (const { count, child, rows } of sides)
+  for (const row of rows) await rateOf(child, row, warmSeconds * count);
 for (let round = 0; round < rounds; round += 1) {
   for (const { child, rows, rates } of round % 2 === 0 ? sides : sides.toReversed()) {
     for (const row of rows) {
