@@ -27,7 +27,10 @@ export function createPageCalls(endpoints: readonly Endpoint[]): CallForPerson {
     const call = newCall(endpoint.rule, {
       protocol: "page",
       headers: { get, names: () => [], count: (name) => (get(name) === undefined ? 0 : 1) },
-      ...{ host, peer, requestId, isProxied: false },
+      host,
+      peer,
+      requestId,
+      isProxied: false,
       scheme: protocol === "https:" ? "https" : "http",
       decode: () => create(method.input, request),
       timeoutMs: undefined,

@@ -74,8 +74,11 @@ export function createSourceGate(sizes: GateSizes): SourceGate {
   return {
     async enter(source, whenGone) {
       const fresh = () => ({
-        ...{ inside: 0, waiting: [], timer: undefined },
-        ...{ left: sizesOf(source).perSecond, at: performance.now() },
+        inside: 0,
+        waiting: [],
+        timer: undefined,
+        left: sizesOf(source).perSecond,
+        at: performance.now(),
       });
       const line: Line = lines.get(source) ?? fresh();
       lines.set(source, line);

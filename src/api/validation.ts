@@ -86,7 +86,9 @@ function requireBy(validator: Validator, parts: Inside[]): void {
 }
 
 const toViolation = ({ path, description, rule }: WrongTime): FieldViolation => ({
-  ...{ field: pathToString(path), description, reason: rule },
+  field: pathToString(path),
+  description,
+  reason: rule,
 });
 
 function invalid(violations: FieldViolation[]): Error {

@@ -252,7 +252,10 @@ const tooOften = (
   { instanceId, where }: WebContext,
   reason = "BUDGET_SPENT",
 ): Refused => ({
-  ...{ instanceId, kind: isPage === true ? "login" : "client", reason, operation: path },
+  instanceId,
+  kind: isPage === true ? "login" : "client",
+  reason,
+  operation: path,
   presence: presenceAs(where, {}),
 });
 

@@ -14,7 +14,7 @@ import { createReadiness, probes } from "../api/system/readiness.ts";
 import { restRoutes } from "../api/transcode/rest.ts";
 import { parseStrictJson } from "../api/transcode/strict-json.ts";
 import { protovalidate } from "../api/validation.ts";
-import { type ServeWeb, type WebEndpoint, webServer } from "../api/web-endpoint.ts";
+import { type ServeWeb, webServer } from "../api/web-endpoint.ts";
 import type { ShareBuckets } from "../authz/buckets.ts";
 import type { UsageCounter } from "../authz/ports.ts";
 import { showAddresses } from "../authz/shown-address.ts";
@@ -45,15 +45,15 @@ import {
   registrationReader,
   users,
 } from "../resources/user/index.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import { createPageCalls } from "../api/page-calls.ts";
 import { createCallService } from "./call-service.ts";
 import { certificateOf } from "./certificate.ts";
 import type { Config } from "./config.ts";
 import { connectionLimit } from "./connection-limit.ts";
+import { documents } from "./documents.ts";
 import { jobHandlers, startJobs, sweepAll } from "./jobs.ts";
 import { loginFunctions, tokenFunctions } from "./functions.ts";
-import { listenForMetrics, metricsEndpoint } from "./metrics.ts";
+import { listenForMetrics } from "./metrics.ts";
 import { budgetsOf, depsOf, partOf } from "./deps.ts";
 import type { Kernel } from "./kernel.ts";
 import { logoPage } from "./logo.ts";
@@ -156,14 +156,21 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   const share = shareBuckets(siblings);
   const budgets = budgetsOf(config, siblings, share);
   const { refusals, uses, usage } = recordersOf(kernel);
-  const validator = protovalidate;
   const deps = depsOf(kernel, {
-    ...{ allow, outside, budgets, validator, uses, refusals },
+    allow,
+    outside,
+    budgets,
+    validator: protovalidate,
+    uses,
+    refusals,
     served: () => served,
   });
   const { features, memberships } = deps;
   const executor = createExecutor(deps, {
-    ...{ db, outside, logger, memberships },
+    db,
+    outside,
+    logger,
+    memberships,
     methodOf: (path) => methods.get(path),
     parseJson: (bytes) => parseStrictJson(bytes),
   });
@@ -182,10 +189,8 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   const methods = new Map(
     services.flatMap((s) => s.methods.map((each) => [`/${s.typeName}/${each.name}`, each])),
   );
-  const metrics = metricsOf(kernel, services, {
-    ...{ budgets, refusals, siblings },
-    followers: deps.followers,
-  });
+  const { followers } = deps;
+  const metrics = metricsOf(kernel, services, { budgets, refusals, siblings, followers });
   executor.measure(metrics);
   const ofStore = clientPorts({ ...deps, features });
   const consoleSessions = createConsoleSessions(deps, {
@@ -193,8 +198,12 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
     idleMs: config.consoleIdleMs,
   });
   const ports = portsOf(kernel, deps, {
-    ...{ organizations: organizationReader(db), validator, metrics, externalUrl },
-    ...{ share, usage },
+    organizations: organizationReader(db),
+    validator: protovalidate,
+    metrics,
+    externalUrl,
+    share,
+    usage,
     accessTokens: oidcAccessTokens({ ...ofStore, db }),
     executions: executor.calls,
     browserTokens: consoleSessions.tokenOf,
@@ -203,8 +212,21 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   const endpoints = createEndpoints(bindings, ports, callDefaultsOf(config), stopping.signal);
   served = pathsOfUnary(endpoints);
   return {
-    ...{ deps, executor, developmentMail, bindings, handlers, services, metrics, ofStore, ports },
-    ...{ stopping, endpoints, refusals, uses, usage, consoleSessions },
+    deps,
+    executor,
+    developmentMail,
+    bindings,
+    handlers,
+    services,
+    metrics,
+    ofStore,
+    ports,
+    stopping,
+    endpoints,
+    refusals,
+    uses,
+    usage,
+    consoleSessions,
   };
 }
 
@@ -241,7 +263,9 @@ function openPages({ config, db, now }: Kernel, services: Services, serveWeb: Se
     const { pages, errors: ofLogin } = await login();
     const { openConsole } = await import("./console.ts");
     const console = openConsole(deps, {
-      ...{ sessions: services.consoleSessions, provider: oidc.direct, methods: endpoints },
+      sessions: services.consoleSessions,
+      provider: oidc.direct,
+      methods: endpoints,
       errors: ofLogin,
     });
     const own = [...documents(config, metrics, endpoints), logoPage(db), ...wellKnown({ db, now })];
@@ -338,11 +362,10 @@ function portsOf(
     showAddress: showAddresses(config.logAddresses, masterKeys.current.key, now),
     limitRate: createRateLimiter(
       {
-        ...{ caller: config.rateLimit, callerChanges: config.rateLimitChanges },
-        ...{
-          instance: config.rateLimitInstance,
-          instanceChanges: config.rateLimitInstanceChanges,
-        },
+        caller: config.rateLimit,
+        callerChanges: config.rateLimitChanges,
+        instance: config.rateLimitInstance,
+        instanceChanges: config.rateLimitInstanceChanges,
       },
       share,
     ),
@@ -354,23 +377,4 @@ function portsOf(
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());
-}
-
-function documents(config: Config, metrics: Metrics, endpoints: Endpoint[]): WebEndpoint[] {
-  let openApi: string | undefined;
-  const document = { methods: ["GET"], crossOrigin: "none", anyHost: true } as const;
-  return [
-    metricsEndpoint(metrics, config),
-    {
-      ...document,
-      path: "/openapi.json",
-      async handle() {
-        const { openApiDocument } = await import("../api/system/openapi.ts");
-        const rules = endpoints.map(({ rule }) => rule);
-        const issuer = config.externalUrl;
-        openApi ??= JSON.stringify(openApiDocument(rules, { issuer, version }));
-        return { status: 200, headers: { "content-type": "application/json" }, body: openApi };
-      },
-    },
-  ];
 }

@@ -95,7 +95,8 @@ export function depsOf(
     isBreached: createBreachScreen({
       file: config.breachedPasswordsFile,
       url: config.breachedPasswordsUrl,
-      ...{ outside, logger },
+      outside,
+      logger,
     }),
     egress: outside,
     federation: createFederation({ egress: outside, now }),

@@ -69,8 +69,11 @@ export async function followExternalUrl(parts: Parts & Pick<Kernel, "newId" | "l
   }
   if (owner !== undefined && (owner !== first || primary === host)) return;
   const by = {
-    ...{ instanceId: first, editorId: startedBy, service: startedBy },
-    ...{ clientId: "", requestId: startedBy },
+    instanceId: first,
+    editorId: startedBy,
+    service: startedBy,
+    clientId: "",
+    requestId: startedBy,
   };
   const change = events.transact(by, async (tx) => {
     const loaded = await tx.load(instance, first);

@@ -18,7 +18,9 @@ type Parts = {
 };
 
 const asService = ({ instanceId, issuer, requestId }: At): InnerCaller => ({
-  ...{ instanceId, issuer, requestId },
+  instanceId,
+  issuer,
+  requestId,
   as: { system: "function" },
 });
 

@@ -71,21 +71,16 @@ export type Surroundings = {
 async function openStore(
   config: Config,
   schema: Schema,
-  around: {
-    onBroken: (error: unknown) => void;
-    alone: boolean;
-    serves: boolean;
-    shared?: SharedStore;
-    processes: number;
-  },
+  { onBroken = () => {}, alone = false, serves = false, shared, processes = 1 }: Surroundings,
 ): Promise<MigratableDatabase> {
   const at = config.databaseUrl;
   if (at.kind === "sqlite") {
     const { openSqlite } = await import("../storage/sqlite/driver.ts");
-    return openSqlite({ path: at.file, schema, ...around });
+    const sharing = shared === undefined ? {} : { shared };
+    return openSqlite({ path: at.file, schema, onBroken, alone, serves, ...sharing });
   }
   const { openPostgres } = await import("../storage/postgres/driver.ts");
-  return openPostgres({ url: at.url, schema, processes: around.processes });
+  return openPostgres({ url: at.url, schema, processes });
 }
 
 /** The tables that these slices keep, and those of the jobs. */
@@ -100,7 +95,6 @@ export const schemaOf = (modules: readonly Module<ServiceDeps>[]): Schema => ({
  */
 export async function openKernel(config: Config, around: Surroundings): Promise<Kernel> {
   const { logger, tracing, now = () => new Date(), moreModules = [] } = around;
-  const { onBroken = () => {}, alone = false, serves = false, shared, processes = 1 } = around;
   openDataDir(config);
   narrowModes(
     config.dataDir,
@@ -113,10 +107,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
   const { holdings, projections } = holdingsAndProjections(modules, schema);
   const eventSets = modules.flatMap((module) => module.events);
   const listeners: ((types: string[]) => void)[] = [];
-  const store = await openStore(config, schema, {
-    ...{ onBroken, alone, serves, processes },
-    ...(shared === undefined ? {} : { shared }),
-  });
+  const store = await openStore(config, schema, around);
   const { store: db, writes } = watchWrites(tracing === undefined ? store : traceCommits(store));
   try {
     if (around.onBroken !== undefined) await db.inspect();

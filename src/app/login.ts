@@ -50,7 +50,13 @@ export function openLogin(
   };
 
   const ports: LoginPorts = {
-    ...{ db, events, secrets, organizations, newId, now, deps },
+    db,
+    events,
+    secrets,
+    organizations,
+    newId,
+    now,
+    deps,
     call: parts.call,
     devices: parts.devices,
     functions: parts.functions,

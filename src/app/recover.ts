@@ -48,9 +48,7 @@ export async function makeRecoveryLink(
   if (userId === undefined) {
     throw userNotFound(`nobody has the login name ${loginName} in the instance`);
   }
-  const by = {
-    ...{ instanceId, editorId: "system:cli", service: "cli", clientId: "", requestId: "" },
-  };
+  const by = { instanceId, editorId: "system:cli", service: "cli", clientId: "", requestId: "" };
   const owners = await ownersOf(store, instanceId);
   const policyOf = loginSettingsReader(db);
   const { code, expiresAt } = await events.transact(by, async (tx) => {

@@ -24,7 +24,10 @@ export async function legacyAppsCommand(context: Context): Promise<number> {
   const apps = found.map(({ instanceId, id, name, clientId, organizationId }) => {
     const ends = endings.get(instanceId)?.toISOString();
     return {
-      ...{ instance_id: instanceId, id, name, client_id: clientId },
+      instance_id: instanceId,
+      id,
+      name,
+      client_id: clientId,
       organization_id: organizationId,
       ...(ends === undefined ? {} : { ends_at: ends }),
     };

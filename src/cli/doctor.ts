@@ -53,14 +53,19 @@ async function lookAt(context: Context): Promise<number> {
       ]),
     ),
     jobs: {
-      ...{ open: jobs.open, due: jobs.due, dead: jobs.dead },
+      open: jobs.open,
+      due: jobs.due,
+      dead: jobs.dead,
       held_since: jobs.heldSince?.toISOString() ?? null,
     },
     projections,
     differing_projections: differing,
     concerns: findings.concerns.map(({ name, text, count, some }) => ({ name, text, count, some })),
     legacy_apps: legacy.map(({ instanceId, id, name, clientId }) => ({
-      ...{ instance_id: instanceId, id, name, client_id: clientId },
+      instance_id: instanceId,
+      id,
+      name,
+      client_id: clientId,
     })),
   };
   print(

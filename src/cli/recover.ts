@@ -14,7 +14,9 @@ export async function recoverCommand(context: Context): Promise<number> {
   });
   const { instanceId, userId, link, expiresAt } = made;
   const result = {
-    ...{ instance_id: instanceId, user_id: userId, link },
+    instance_id: instanceId,
+    user_id: userId,
+    link,
     expiration_date: expiresAt.toISOString(),
   };
   const text = [

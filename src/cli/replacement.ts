@@ -22,8 +22,11 @@ export type Supervised = {
 };
 
 export const newSupervised = (): Supervised => ({
-  ...{ process: undefined, isReady: false, failures: 0 },
-  ...{ startedAt: 0, heardAt: 0 },
+  process: undefined,
+  isReady: false,
+  failures: 0,
+  startedAt: 0,
+  heardAt: 0,
 });
 
 export function noteStart(supervised: Supervised, process: ChildProcess): void {

@@ -35,7 +35,10 @@ export function createRelay(members: () => Member[]) {
     const own = (lastId += 1);
     const timer = setTimeout(() => question.end(), answerMs);
     const question: Question = {
-      ...{ asker, id, answers: [], missing: new Set(asked.map(({ number }) => number)) },
+      asker,
+      id,
+      answers: [],
+      missing: new Set(asked.map(({ number }) => number)),
       end() {
         clearTimeout(timer);
         if (!open.delete(own)) return;

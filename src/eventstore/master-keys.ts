@@ -141,8 +141,11 @@ async function rewrapInstance(
 /** By the log of each instance its row is found by key: there may be very many secrets. */
 const dataKeyOf = (t: typeof secrets.postgres, logs: typeof sequences.postgres) =>
   and(
-    ...[eq(t.instanceId, logs.instanceId), eq(t.ownerType, "instance")],
-    ...[eq(t.ownerId, logs.instanceId), eq(t.kind, "data_key"), eq(t.id, instanceKeyId)],
+    eq(t.instanceId, logs.instanceId),
+    eq(t.ownerType, "instance"),
+    eq(t.ownerId, logs.instanceId),
+    eq(t.kind, "data_key"),
+    eq(t.id, instanceKeyId),
   );
 
 async function wrappedKeys(db: Database, instanceId: string) {
@@ -152,8 +155,10 @@ async function wrappedKeys(db: Database, instanceId: string) {
     .from(t)
     .where(
       and(
-        ...[eq(t.instanceId, instanceId), eq(t.ownerType, "instance")],
-        ...[eq(t.ownerId, instanceId), inArray(t.kind, [...instanceKeyKinds])],
+        eq(t.instanceId, instanceId),
+        eq(t.ownerType, "instance"),
+        eq(t.ownerId, instanceId),
+        inArray(t.kind, [...instanceKeyKinds]),
       ),
     );
   return rows.flatMap(({ sealed, ...row }) => (sealed === null ? [] : [{ ...row, sealed }]));

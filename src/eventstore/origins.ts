@@ -51,7 +51,9 @@ export function createOrigins(db: Database, seen: SeenStore): Origins {
       const id = randomBytes(12).toString("base64url");
       const { sealed, changes } = await seen.seal(tx, { instanceId, id }, presence, newKeys);
       const row = insertRow(origins, {
-        ...{ instanceId, id, createdAt: tx.now },
+        instanceId,
+        id,
+        createdAt: tx.now,
         ...whoIn(presence),
         ...sealed,
       });
@@ -82,8 +84,10 @@ type Who = Pick<Row<typeof origins>, "personId" | "sessionId" | "flowId" | "fami
 
 /** The columns that say who was there. */
 export const whoIn = (presence: Presence | undefined): Who => ({
-  ...{ personId: presence?.personId ?? null, sessionId: presence?.sessionId ?? null },
-  ...{ flowId: presence?.flowId ?? null, familyId: presence?.familyId ?? null },
+  personId: presence?.personId ?? null,
+  sessionId: presence?.sessionId ?? null,
+  flowId: presence?.flowId ?? null,
+  familyId: presence?.familyId ?? null,
   actorIds: [...(presence?.actorIds ?? [])],
 });
 
@@ -92,9 +96,13 @@ export const toOrigin = (
   { id, personId, sessionId, flowId, familyId, actorIds }: Who & { id: string },
   seen: Seen | undefined,
 ): Origin => ({
-  ...{ id, actorIds, seen },
-  ...{ personId: personId ?? undefined, sessionId: sessionId ?? undefined },
-  ...{ flowId: flowId ?? undefined, familyId: familyId ?? undefined },
+  id,
+  actorIds,
+  seen,
+  personId: personId ?? undefined,
+  sessionId: sessionId ?? undefined,
+  flowId: flowId ?? undefined,
+  familyId: familyId ?? undefined,
 });
 
 /** What tells presences apart; it never leaves the memory of the process. */

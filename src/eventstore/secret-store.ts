@@ -277,7 +277,9 @@ const ownerOf = (ref: SecretRef) => ({
 const contextOf = (ref: SecretRef) => ({ ...ownerOf(ref), kind: `${ref.kind}:${ref.id}` });
 
 const textContext = (instanceId: string, purpose: string) => ({
-  ...{ instance: instanceId, ownerType: "instance", ownerId: instanceId },
+  instance: instanceId,
+  ownerType: "instance",
+  ownerId: instanceId,
   kind: `text:${purpose}`,
 });
 

@@ -129,7 +129,10 @@ const isUser = (personId: string | undefined): personId is string =>
 export const spanOf = (at: Date): number => Math.floor(at.getTime() / spanMs);
 
 const encryptionContextOf = (instance: string, { type, id }: Subject, rowId: string) => ({
-  ...{ instance, ownerType: type, ownerId: id, kind: `origin:${rowId}` },
+  instance,
+  ownerType: type,
+  ownerId: id,
+  kind: `origin:${rowId}`,
 });
 
 const contentOf = ({ address, browser, system }: Presence): Uint8Array =>

@@ -179,7 +179,10 @@ export class Unit implements Transaction {
     if (this.#recordings.size === 0 && this.#changes.length === 0) return;
     this.#expectUnchanged();
     const { stored, claims, rows, origin } = await assemble(this.#parts, {
-      ...{ at: this.at, createdAt: this.now, transaction: this, recognised: this.#recognised },
+      at: this.at,
+      createdAt: this.now,
+      transaction: this,
+      recognised: this.#recognised,
       recordings: this.#recordings.values(),
       onLast: (loaded, index, owner) => this.#last.set(loaded, { index, owner }),
     });

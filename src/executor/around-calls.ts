@@ -67,7 +67,12 @@ export function createCallExecutions(parts: {
     const { payload, take, later } = part;
     const cause: Cause = { type, value: facts.fullMethod };
     await runTargets({
-      ...{ instanceId, execution, cause, depth, signal, later },
+      instanceId,
+      execution,
+      cause,
+      depth,
+      signal,
+      later,
       payload: ({ payloadSecrets }) => payload(payloadSecrets),
       accept: (json, { payloadSecrets }) => take(json, payloadSecrets),
     });

@@ -12,8 +12,22 @@ export type Additions = {
 export const noAdditions = (): Additions => ({ claims: [], logClaims: [], metadata: [] });
 
 const own: ReadonlySet<string> = new Set([
-  ...["iss", "sub", "aud", "exp", "iat", "nbf", "jti", "azp", "act", "nonce", "auth_time", "acr"],
-  ...["amr", "at_hash", "c_hash", "sid"],
+  "iss",
+  "sub",
+  "aud",
+  "exp",
+  "iat",
+  "nbf",
+  "jti",
+  "azp",
+  "act",
+  "nonce",
+  "auth_time",
+  "acr",
+  "amr",
+  "at_hash",
+  "c_hash",
+  "sid",
   // Whoever puts claims into an object by their names must not find this one.
   "__proto__",
 ]);

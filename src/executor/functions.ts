@@ -70,7 +70,12 @@ export function createRunFunction(parts: {
     try {
       if (depth >= deepest) throw tooDeep(execution.id);
       await parts.runTargets({
-        ...{ instanceId, execution, cause, depth, signal, later },
+        instanceId,
+        execution,
+        cause,
+        depth,
+        signal,
+        later,
         payload() {
           const added = Object.fromEntries(additions.claims.map(({ key, value }) => [key, value]));
           return functionPayload(name, { ...payload, userinfo: { ...userinfo, ...added } });

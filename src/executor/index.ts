@@ -3,6 +3,7 @@ import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_se
 import type { MembershipReader } from "../authz/ports.ts";
 import { service, type ServiceBinding } from "../authz/service.ts";
 import type { EgressClient } from "../egress/client.ts";
+import type { LoggedEvent } from "../eventstore/eventstore.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Deps } from "../projection/module.ts";
 import { appReader } from "../resources/app/index.ts";
@@ -101,12 +102,7 @@ export function createExecutor(deps: Deps & ActionPorts, parts: Parts): Executor
 
   return {
     calls: createCallExecutions({ planOf, projectOf, runTargets, start }),
-    runFunction: createRunFunction({
-      planOf,
-      runTargets,
-      memberships: parts.memberships,
-      start,
-    }),
+    runFunction: createRunFunction({ planOf, runTargets, memberships: parts.memberships, start }),
     services: [
       service(
         DeliveryService,
@@ -114,17 +110,25 @@ export function createExecutor(deps: Deps & ActionPorts, parts: Parts): Executor
       ),
     ],
     jobs: deliveryJobs({
-      ...{ events, secrets, newId, now },
-      ...{ targetOf, methodOf, callTarget, circuits, report },
+      events,
+      secrets,
+      newId,
+      now,
+      targetOf,
+      methodOf,
+      callTarget,
+      circuits,
+      report,
     }),
     measure: (metrics) => measure(metrics, meter, () => circuits.limits().size),
     start() {
       const following = followEvents({
-        ...{ db, events, planOf, newId, now },
-        onTooDeep({ type, instanceId, sequence }, executionId) {
-          const line = { instanceId, executionId, on: type, sequence: String(sequence) };
-          logger.warn(line, "an event comes of so many targets that none is told of it");
-        },
+        db,
+        events,
+        planOf,
+        newId,
+        now,
+        onTooDeep: warnOfDepth(logger),
         onError: (err, instanceId) =>
           logger.error({ err, instanceId }, "events cannot be turned into deliveries"),
       });
@@ -175,4 +179,11 @@ const reporter =
     };
     if (outcome.ok) logger.info(line, "target called");
     else logger.warn({ ...line, failure: outcome.failure }, "target failed");
+  };
+
+const warnOfDepth =
+  (logger: Logger) =>
+  ({ type, instanceId, sequence }: LoggedEvent, executionId: string): void => {
+    const line = { instanceId, executionId, on: type, sequence: String(sequence) };
+    logger.warn(line, "an event comes of so many targets that none is told of it");
   };

@@ -102,7 +102,10 @@ export function createRunTargets(parts: {
       const failure: FailureKind | undefined = wrong instanceof DomainError ? "refused" : wrong;
       const { status, durationMs } = outcome;
       report({
-        ...{ instanceId, deliveryId, cause, attempt: 1 },
+        instanceId,
+        deliveryId,
+        cause,
+        attempt: 1,
         executionId: execution.id,
         targetId: target.id,
         outcome: failure === undefined ? outcome : { ok: false, failure, status, durationMs },

@@ -101,7 +101,10 @@ function forgeA(
   return oauthConnector(
     parts,
     {
-      ...{ type: "oauth", authorizationEndpoint, tokenEndpoint, userEndpoint },
+      type: "oauth",
+      authorizationEndpoint,
+      tokenEndpoint,
+      userEndpoint,
       clientId: config.clientId,
       scopes: config.scopes.length === 0 ? ["read:user", "user:email"] : config.scopes,
       idAttribute: "id",

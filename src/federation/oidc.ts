@@ -68,7 +68,8 @@ export function oidcConnector(
         client.buildAuthorizationUrl(opened, {
           redirect_uri: new URL(callbackPath, baseUrl).href,
           scope: scope.split(" ").includes("openid") ? scope : `openid ${scope}`,
-          ...{ state, nonce },
+          state,
+          nonce,
           code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
           code_challenge_method: "S256",
           ...(isFresh ? { prompt: "login", max_age: "0" } : {}),
@@ -103,7 +104,8 @@ export function oidcConnector(
             : await client.fetchUserInfo(opened, accessToken, id);
         const identity = {
           ...fromClaims(id, { ...claims, ...more }),
-          ...{ accessToken, idToken },
+          accessToken,
+          idToken,
           ...(authTime === undefined ? {} : { authTime }),
         };
         return particulars.complete?.(identity, answer.parameters) ?? identity;

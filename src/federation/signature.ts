@@ -4,8 +4,17 @@ import { answerInvalid, tokenInvalid } from "./refusals.ts";
 
 // Only what proves who signed: no `none`, nothing with a shared secret.
 const algorithms = [
-  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
-  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+  "RS256",
+  "RS384",
+  "RS512",
+  "PS256",
+  "PS384",
+  "PS512",
+  "ES256",
+  "ES384",
+  "ES512",
+  "EdDSA",
+  "Ed25519",
 ];
 const toleranceSeconds = 60;
 const oldestSeconds = 60 * 60;

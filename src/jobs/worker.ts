@@ -329,7 +329,13 @@ function attemptAt(db: Database, job: JobRow, signal: AbortSignal): RunningJob<u
   };
   const { instanceId, id, key, payload, attempts: attempt } = job;
   return {
-    ...{ instanceId, id, key, payload, attempt, signal, fence },
+    instanceId,
+    id,
+    key,
+    payload,
+    attempt,
+    signal,
+    fence,
     async finish(tx) {
       await fence(tx);
       tx.write(deleteRows(jobs, keyOf(job)));

@@ -71,7 +71,8 @@ export function importHumanUser(
     });
     const { id: userId } = written();
     return {
-      ...{ userId, details: toCreatedDetails(written()) },
+      userId,
+      details: toCreatedDetails(written()),
       passwordlessRegistration: invitation && {
         link: `${scope.issuer}${passkeyPage(invitation)}`,
         lifetime: durationFromMs(invitationLifeMs),

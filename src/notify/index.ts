@@ -48,7 +48,9 @@ export type Notices = {
 
 // Whoever waits for a code gets it within a minute after the provider is back (F18).
 const lane: LaneRule = {
-  ...{ parallel: 16, perGroup: 8, longestPauseMs: 30_000 },
+  parallel: 16,
+  perGroup: 8,
+  longestPauseMs: 30_000,
   limits: () => new Map(),
   whenDead: () => [],
 };
@@ -140,7 +142,9 @@ function messageWriter(deps: Deps, ports: NoticePorts) {
     const code = due === "test" ? undefined : due.code;
     if (at.channel === "sms") return writeSms(t, topic, { code: code ?? "", product: productName });
     const look = {
-      ...{ productName, brand, onBrand },
+      productName,
+      brand,
+      onBrand,
       logoUrl: logo === undefined ? undefined : `${issuer}${logo.path}`,
     };
     if (due === "test") return writeEmail({ t, language, look }, due, { loginName: "" });
@@ -160,8 +164,12 @@ async function linkOf(
   const { urlTemplate, user, code = "", codeId = "", sessionId = "" } = due;
   if (urlTemplate !== undefined) {
     return fillTemplate(urlTemplate, {
-      ...{ UserID: user.id, OrgID: user.organizationId, LoginName: user.loginName },
-      ...{ Code: code, CodeID: codeId, SessionID: sessionId },
+      UserID: user.id,
+      OrgID: user.organizationId,
+      LoginName: user.loginName,
+      Code: code,
+      CodeID: codeId,
+      SessionID: sessionId,
     });
   }
   const path = await ports.pathOf(due);

@@ -57,13 +57,17 @@ const keyOf = (topic: NoticeTopic | "test", part: "subject" | "text" | "sms"): T
 
 // A code that is also in the link is of no use apart from it where there is no page that waits for it.
 const withoutCode: ReadonlySet<string> = new Set([
-  ...["initialization", "passkey.registration"],
+  "initialization",
+  "passkey.registration",
   ...deniable,
 ]);
 
 // Nobody asked for these: to do nothing would be the wrong advice.
 const unasked: ReadonlySet<string> = new Set([
-  ...["domain.claimed", "recovery.link", "owners.ending", "test"],
+  "domain.claimed",
+  "recovery.link",
+  "owners.ending",
+  "test",
   ...deniable,
 ]);
 
@@ -79,8 +83,13 @@ export function writeEmail(
   const subject = t(keyOf(topic, "subject"), { product, account });
   const date = endsAt === undefined ? "" : written(endsAt, language);
   const text = t(keyOf(topic, "text"), {
-    ...{ loginName, product, domain, account, date },
-    ...{ app, browser: browser || "?" },
+    loginName,
+    product,
+    domain,
+    account,
+    date,
+    app,
+    browser: browser || "?",
   });
   const shownCode = withoutCode.has(topic) ? undefined : code;
   const ignore = unasked.has(topic) ? undefined : t("message.ignore");
@@ -111,7 +120,9 @@ const harmless = (name: string): string =>
 /** A time as the language writes it; nobody knows the time zone of who reads it. */
 const written = (date: Date, language: Language): string =>
   new Intl.DateTimeFormat(language, {
-    ...{ dateStyle: "long", timeStyle: "long", timeZone: "UTC" },
+    dateStyle: "long",
+    timeStyle: "long",
+    timeZone: "UTC",
   }).format(date);
 
 /** A message to a phone: one line. */

@@ -30,12 +30,20 @@ export async function sendBySmtp(
       throw messageDelayed(id, error instanceof EgressError ? error.message : "no connection");
     });
   const transport = createTransport({
-    ...{ host, port, connection, secure: tls && port === 465, requireTLS: tls, ignoreTLS: !tls },
+    host,
+    port,
+    connection,
+    secure: tls && port === 465,
+    requireTLS: tls,
+    ignoreTLS: !tls,
     ...(user === "" ? {} : { auth: { user, pass: password } }),
-    ...{ connectionTimeout: connectMs, greetingTimeout: connectMs, socketTimeout: talkMs },
+    connectionTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: talkMs,
     tls: { servername: host, minVersion: "TLSv1.2" },
     // Nothing is read from files or addresses that a message might name.
-    ...{ disableFileAccess: true, disableUrlAccess: true },
+    disableFileAccess: true,
+    disableUrlAccess: true,
   });
   const late = new Promise<never>((_, reject) => {
     const end = () => reject(messageDelayed(id, "it did not take the message in time"));

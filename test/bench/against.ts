@@ -32,7 +32,9 @@ if (flags.baseline === undefined) throw new Error("--baseline FOLDER is missing"
 const [rounds, turns] = [Number(flags.rounds), Number(flags.turns)];
 const [seconds, warmSeconds] = [Number(flags.seconds), Number(flags.warm)];
 const caseOf = ({ pid }: Child, { name, load }: Row): BenchCase => ({
-  ...{ name, pid, load },
+  name,
+  pid,
+  load,
   verify: async () => {},
 });
 

@@ -102,7 +102,7 @@ async function appendByHand(client: pg.Client, instance: string): Promise<void> 
   await run(
     "claim",
     "INSERT INTO claims (scope, kind, value, holder_type, holder_id) VALUES ($1, $2, $3, $4, $5)",
-    [...[instance, "target.name", name, "target", id]],
+    [instance, "target.name", name, "target", id],
   );
   const { rows } = await run(
     "draw",

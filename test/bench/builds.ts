@@ -45,7 +45,8 @@ const webApp = {
   redirect_uris: [redirectUri],
   response_types: ["OIDC_RESPONSE_TYPE_CODE"],
   grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE"],
-  ...{ app_type: "OIDC_APP_TYPE_WEB", auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC" },
+  app_type: "OIDC_APP_TYPE_WEB",
+  auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC",
 };
 
 /** Requests that any build understands, each with what it needs made over the API. */
@@ -57,8 +58,10 @@ export async function rowsOf({ port }: Child, token: string, only: string): Prom
       ),
     );
   const target = (name: string): JsonObject => ({
-    ...{ name, rest_webhook: { url: "https://hooks.example.com/audit" } },
-    ...{ timeout: "10s", interrupt_on_error: true },
+    name,
+    rest_webhook: { url: "https://hooks.example.com/audit" },
+    timeout: "10s",
+    interrupt_on_error: true,
   });
   const { details } = await post("/targets", target("read"));
   const { details: project } = await post("/projects", { name: "bench" });
@@ -87,8 +90,13 @@ export async function rowsOf({ port }: Child, token: string, only: string): Prom
   const web = await post("/apps", { name: "web", project_id: project.id, oidc: webApp });
   const checks = { user: { user_id: user.id }, password: { password } };
   const logIn: LogInSpec = {
-    ...{ protocol: "pages", port, path: authorizePath(servicePaths.authorize, web.client_id) },
-    ...{ loginName: "ada", password, connections: 4, streams: 1 },
+    protocol: "pages",
+    port,
+    path: authorizePath(servicePaths.authorize, web.client_id),
+    loginName: "ada",
+    password,
+    connections: 4,
+    streams: 1,
   };
   return [
     { name: "token", load: tokenSpec, waits: true },
@@ -101,7 +109,10 @@ export async function rowsOf({ port }: Child, token: string, only: string): Prom
     {
       name: "create-target",
       load: restSpec(port, `POST ${base}/targets`, {
-        ...{ token, body: target(`made ${counterMark}`), counted: true, connections: 32 },
+        token,
+        body: target(`made ${counterMark}`),
+        counted: true,
+        connections: 32,
       }),
       waits: true,
     },
@@ -109,7 +120,9 @@ export async function rowsOf({ port }: Child, token: string, only: string): Prom
       // Only named, so that what it costs is the writing.
       name: "create-session",
       load: restSpec(port, `POST ${base}/sessions`, {
-        ...{ token, body: { checks: { user: checks.user } }, connections: 32 },
+        token,
+        body: { checks: { user: checks.user } },
+        connections: 32,
       }),
       waits: true,
     },

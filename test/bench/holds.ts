@@ -48,8 +48,12 @@ const config = loadConfig({
   files: [],
   flags: {},
   env: {
-    ...{ IDSVC_DATA_DIR: store.dir, IDSVC_PORT: "0", IDSVC_EXTERNAL_URL: "http://localhost:8080" },
-    ...{ IDSVC_RATE_LIMIT: "0", IDSVC_METRICS_TOKEN: metricsToken, ...env },
+    IDSVC_DATA_DIR: store.dir,
+    IDSVC_PORT: "0",
+    IDSVC_EXTERNAL_URL: "http://localhost:8080",
+    IDSVC_RATE_LIMIT: "0",
+    IDSVC_METRICS_TOKEN: metricsToken,
+    ...env,
   },
 });
 const kernel = running.use(await openKernel(config, { logger: silentLogger(), serves: true }));
@@ -59,7 +63,8 @@ running.defer(() => void caller.terminate());
 
 async function ask(method: string, path: string, body?: JsonValue): Promise<string> {
   const asked: Asked = {
-    ...{ url: `http://localhost:${app.port}${path}`, method },
+    url: `http://localhost:${app.port}${path}`,
+    method,
     token: path === "/metrics" ? metricsToken : store.token,
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   };
@@ -98,7 +103,9 @@ function linesOf(bytes: number): string {
 
 type Row = { name: string; must: number; work: () => Promise<unknown> };
 const row = (name: string, work: () => Promise<unknown>, must = mostMs): Row => ({
-  ...{ name, must, work },
+  name,
+  must,
+  work,
 });
 const rows: Row[] = [
   row("one user", () => ask("GET", `${api}/users/${store.made.machine.user_id}`)),

@@ -96,7 +96,9 @@ export async function sampleOf(each: BenchCase, seconds: number): Promise<Sample
   const open = spec.connections * spec.streams;
   return {
     ...result,
-    ...{ rate, cpuRate, core: (used / result.seconds) * 100 },
+    rate,
+    cpuRate,
+    core: (used / result.seconds) * 100,
     ...(commitMs === undefined
       ? {}
       : { ofDiskOrCore: ofDiskOrCore({ rate, cpuRate, open, commitMs }) }),

@@ -52,7 +52,11 @@ const formType = { "content-type": "application/x-www-form-urlencoded" };
 const connections = 64;
 
 const http1 = (port: number): Omit<LoadSpec, "method" | "path" | "headers" | "body"> => ({
-  ...{ protocol: "http1", port, counted: false, connections, streams: 1 },
+  protocol: "http1",
+  port,
+  counted: false,
+  connections,
+  streams: 1,
 });
 
 export const getSpec = (
@@ -82,8 +86,10 @@ export function formSpec(
 }
 
 export const codeForm = (code: string) => ({
-  ...{ grant_type: "authorization_code", code },
-  ...{ redirect_uri: redirectUri, code_verifier: verifier },
+  grant_type: "authorization_code",
+  code,
+  redirect_uri: redirectUri,
+  code_verifier: verifier,
 });
 
 export const refreshForm = (token: string) => ({
@@ -93,9 +99,14 @@ export const refreshForm = (token: string) => ({
 
 export const authorizePath = (path: string, clientId: string): string => {
   const asked = {
-    ...{ client_id: clientId, redirect_uri: redirectUri, response_type: "code" },
-    ...{ scope: "openid", state: "a-state", nonce: "a-nonce" },
-    ...{ code_challenge: sentChallenge, code_challenge_method: "S256" },
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: "code",
+    scope: "openid",
+    state: "a-state",
+    nonce: "a-nonce",
+    code_challenge: sentChallenge,
+    code_challenge_method: "S256",
   };
   return `${path}?${new URLSearchParams(asked)}`;
 };

@@ -73,8 +73,21 @@ export function rawStore(db: Sqlite.Database, instance: string): RawStore {
       timeoutMs: 10_000,
     });
     event.run(
-      ...[instance, sequence, "target", id, 1, "target.added", 1, payload],
-      ...["instance", instance, "bench", "bench", "", "bench", now],
+      instance,
+      sequence,
+      "target",
+      id,
+      1,
+      "target.added",
+      1,
+      payload,
+      "instance",
+      instance,
+      "bench",
+      "bench",
+      "",
+      "bench",
+      now,
     );
     row.run(instance, id, sequence, now, now, name, kind, url, 10_000, 0, 1, 0, folded);
     return { id, sequence };

@@ -54,10 +54,15 @@ export async function oidcBench(rounds: number, wanted: Wanted): Promise<Bench> 
   const [jwtCode = ""] = await codesOf(store, made.webJwt, made.userId, 1, ["openid"]);
   const service = running.use((await startService(store.dir, { asItself: true })).child);
   const own: Side = {
-    ...{ name: "service", pid: service.pid, port: service.port, paths: servicePaths },
-    ...{ web: made.web, asker: made.asker },
+    name: "service",
+    pid: service.pid,
+    port: service.port,
+    paths: servicePaths,
+    web: made.web,
+    asker: made.asker,
     machines: { opaque: made.opaque, ES256: made.jwt, RS256: made.rsa },
-    ...{ cookie: await cookieOf(service, made.web), offline },
+    cookie: await cookieOf(service, made.web),
+    offline,
     disk: store.dir,
   };
   const peer = running.use(
@@ -69,7 +74,12 @@ export async function oidcBench(rounds: number, wanted: Wanted): Promise<Bench> 
   );
   const { web, opaque, rs256, es256 } = peerClients;
   const other: Side = {
-    ...{ name: peerName, pid: peer.pid, port: peer.port, paths: peerPaths, web, asker: web },
+    name: peerName,
+    pid: peer.pid,
+    port: peer.port,
+    paths: peerPaths,
+    web,
+    asker: web,
     machines: { opaque, RS256: rs256, ES256: es256 },
     cookie: String(atPeer["cookie"]),
     offline: textsOf(atPeer["codes"]),
@@ -150,7 +160,9 @@ async function prepared(store: Store): Promise<Made> {
   const second = await post(
     "/instances",
     {
-      ...{ name: "rsa", domain: host, organization: { name: "rsa" } },
+      name: "rsa",
+      domain: host,
+      organization: { name: "rsa" },
       machine: { username: "owner", name: "owner" },
     },
     { token: await system.tokenFor(issuer), host: new URL(issuer).host },
@@ -159,7 +171,9 @@ async function prepared(store: Store): Promise<Made> {
   const { details: project } = await post("/projects", { name: "bench" });
   const app = async (name: string, kind: JsonObject): Promise<Credentials> => {
     const { client_id, client_secret } = await post("/apps", {
-      ...{ name, project_id: project.id, ...kind },
+      name,
+      project_id: project.id,
+      ...kind,
     });
     return { clientId: client_id, secret: client_secret };
   };
@@ -211,10 +225,20 @@ async function codesOf(
     assert.ok(client !== undefined && user !== undefined);
     const now = ports.now();
     const grant = {
-      ...{ clientId, userId, organizationId: user.organizationId, sessionId: "" },
+      clientId,
+      userId,
+      organizationId: user.organizationId,
+      sessionId: "",
       ...(await targetsOf(ports, at, client, user, { scope, access: { kind: "everything" } })),
-      ...{ nonce: undefined, claims: undefined, actor: undefined, parents: [] },
-      ...{ authTime: now, amr: ["pwd"], acr: undefined, redirectUri, codeChallenge: sentChallenge },
+      nonce: undefined,
+      claims: undefined,
+      actor: undefined,
+      parents: [],
+      authTime: now,
+      amr: ["pwd"],
+      acr: undefined,
+      redirectUri,
+      codeChallenge: sentChallenge,
     };
     const until = new Date(now.getTime() + codeLifeMs);
     while (made.length < count) {

@@ -55,7 +55,9 @@ describe("a backup that is made while writers write (F27)", () => {
     const organizations = `${server.url}/resources/v3alpha/organizations`;
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const made = await fetch(organizations, {
-      ...{ method: "POST", headers, body: JSON.stringify({ name: "Gone soon" }) },
+      method: "POST",
+      headers,
+      body: JSON.stringify({ name: "Gone soon" }),
     });
     const { details } = Object(await made.json());
     const gone = await fetch(`${organizations}/${details.id}`, { method: "DELETE", headers });

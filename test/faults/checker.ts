@@ -191,7 +191,8 @@ async function claimsEqualFold(events: LoggedEvent[], kernel: Kernel): Promise<s
   for (const event of events) {
     if (event.type === "instance.contents.removed") {
       const ofInstance = (claim: string) => JSON.parse(claim)[0] === event.instanceId;
-      for (const [claim, owner] of [...holderOf]) if (ofInstance(claim)) free(owner, claim);
+      for (const [claim, owner] of holderOf.entries().toArray())
+        if (ofInstance(claim)) free(owner, claim);
     }
     for (const { op, kind, value, systemWide } of rules.get(event.type)?.claims?.(event.payload) ??
       []) {

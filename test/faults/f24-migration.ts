@@ -57,8 +57,14 @@ export const migrationKilled: Fault = {
 async function killAt(arena: Arena, nth: number, outcome: Outcome): Promise<number> {
   await using store = await arena.newStore();
   const strace = [
-    ...["strace", "-f", "-o", "/dev/null", "-e", `trace=${calls[arena.engine]}`],
-    ...["-e", `inject=${calls[arena.engine]}:signal=KILL:when=${nth}`],
+    "strace",
+    "-f",
+    "-o",
+    "/dev/null",
+    "-e",
+    `trace=${calls[arena.engine]}`,
+    "-e",
+    `inject=${calls[arena.engine]}:signal=KILL:when=${nth}`,
   ];
   const child = spawnCommand(store.place, ["db", "migrate"], { before: strace });
   const [code] = await once(child, "exit", { signal: AbortSignal.timeout(patienceMs * 3) });

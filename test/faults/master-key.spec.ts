@@ -73,8 +73,11 @@ async function addInstances(kernel: Kernel, count: number): Promise<string[]> {
         { instanceId: all.instance, editorId: "", service: "", clientId: "", requestId: "" },
         (tx) =>
           createInstance(kernel, tx, all, {
-            ...{ name: `i${turn}`, domains: [`i${all.instance}.test`], defaultLanguage: "en" },
-            ...{ organizationName: "o", webKey },
+            name: `i${turn}`,
+            domains: [`i${all.instance}.test`],
+            defaultLanguage: "en",
+            organizationName: "o",
+            webKey,
           }),
       ),
     ),

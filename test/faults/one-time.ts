@@ -65,8 +65,11 @@ export type Codes = ReturnType<typeof createCodes>;
 
 async function newCode(url: string, { clientId, cookie }: LoggedIn): Promise<string | undefined> {
   const asked = new URLSearchParams({
-    ...{ client_id: clientId, redirect_uri: redirectUri, response_type: "code" },
-    ...{ scope: "openid", prompt: "none" },
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    response_type: "code",
+    scope: "openid",
+    prompt: "none",
   });
   const options = { headers: { cookie }, redirect: "manual" } as const;
   const answer = await fetch(`${url}/oauth/v2/authorize?${asked}`, options);
@@ -85,11 +88,14 @@ async function logIn(url: string, token: string): Promise<LoggedIn> {
   const username = `redeemer-${randomUUID()}`;
   const data = { given_name: "Ada", family_name: "King" };
   const { details } = await make("/users", {
-    ...{ username, data, authenticators: { password: { password } } },
+    username,
+    data,
+    authenticators: { password: { password } },
   });
   const project = await make("/projects", { name: username });
   const app = await make("/apps", {
-    ...{ name: username, project_id: project.details.id },
+    name: username,
+    project_id: project.details.id,
     oidc: {
       redirect_uris: [redirectUri],
       response_types: ["OIDC_RESPONSE_TYPE_CODE"],

@@ -41,42 +41,62 @@ const redeeming: Found["by"] = {
 /** Which fault finds what is wrong, and in which words. */
 const found: Record<SabotageName, Found | readonly Found[]> = {
   "SQLite acknowledges before it commits": {
-    ...{ by: killed, engine: "sqlite", rounds: 20, says: notThere },
+    by: killed,
+    engine: "sqlite",
+    rounds: 20,
+    says: notThere,
   },
   "PostgreSQL acknowledges before it commits": {
-    ...{ by: killed, engine: "postgres", rounds: 20, says: notThere },
+    by: killed,
+    engine: "postgres",
+    rounds: 20,
+    says: notThere,
   },
   "rows of projections are dropped": {
-    ...{ by: killed, engine: "sqlite", rounds: 5, says: /projection \w+: \d+ rows differ/ },
+    by: killed,
+    engine: "sqlite",
+    rounds: 5,
+    says: /projection \w+: \d+ rows differ/,
   },
   "SQLite does not flush": [
     {
-      ...{ by: callsFail, engine: "sqlite", rounds: 1 },
+      by: callsFail,
+      engine: "sqlite",
+      rounds: 1,
       says: /not flushed before it is acknowledged: journal_mode wal, synchronous 1/,
     },
     { by: unflushedLost, engine: "sqlite", rounds: 1, says: notThere },
   ],
   "SQLite writes on after a flush that failed": {
-    ...{ by: callsFail, engine: "sqlite", rounds: 1, says: /the server goes on/ },
+    by: callsFail,
+    engine: "sqlite",
+    rounds: 1,
+    says: /the server goes on/,
   },
   "PostgreSQL does not flush": {
     // On a busy machine the server by itself flushes as often as a writer writes.
-    ...{ by: callsFail, engine: "postgres", rounds: 5, says: /the log was flushed \d+ times/ },
+    by: callsFail,
+    engine: "postgres",
+    rounds: 5,
+    says: /the log was flushed \d+ times/,
   },
   "a lost answer is taken for never happened": {
-    ...{ by: databaseRestarted, engine: "postgres", rounds: 1 },
+    by: databaseRestarted,
+    engine: "postgres",
+    rounds: 1,
     says: /refused, yet there|there [2-9] times|not there/,
   },
   "the feed drops events": {
-    ...{
-      by: gracefulStop,
-      engine: "sqlite",
-      rounds: 2,
-      says: /the feed told (\d+|of nothing) after \d+/,
-    },
+    by: gracefulStop,
+    engine: "sqlite",
+    rounds: 2,
+    says: /the feed told (\d+|of nothing) after \d+/,
   },
   "codes count twice": {
-    ...{ by: redeeming, engine: "sqlite", rounds: 1, says: /code-\d+ was redeemed \d+ times/ },
+    by: redeeming,
+    engine: "sqlite",
+    rounds: 1,
+    says: /code-\d+ was redeemed \d+ times/,
   },
 };
 

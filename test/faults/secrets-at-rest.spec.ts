@@ -133,12 +133,15 @@ describe("secrets at rest (C7)", () => {
     );
     const machine = idOf(
       await once("POST", "/users", {
-        ...{ username: uniqueName("marker"), schema_id: "machine", data: { name: "Robot" } },
+        username: uniqueName("marker"),
+        schema_id: "machine",
+        data: { name: "Robot" },
       }),
     );
     const at = `/users/${person}`;
     await once("POST", `${at}/password`, {
-      ...{ password: given.newPassword, current_password: given.password },
+      password: given.newPassword,
+      current_password: given.password,
     });
     await once("POST", `${at}/password/_reset`, { return_code: {} }, "verification_code");
     await once("POST", `/users/${machine}/personal_access_tokens`, {}, "token");
@@ -191,7 +194,8 @@ describe("secrets at rest (C7)", () => {
     });
     const page = `http://localhost:${port}/done`;
     const begun = await once("POST", "/idp_intents", {
-      ...{ idp_id: idOf(forge), urls: { success_url: page, failure_url: page } },
+      idp_id: idOf(forge),
+      urls: { success_url: page, failure_url: page },
     });
     const next = async (url: string) =>
       new URL((await fetch(url, { redirect: "manual" })).headers.get("location") ?? "");
@@ -216,7 +220,9 @@ describe("secrets at rest (C7)", () => {
       secrets.add(each);
     }
     const mail = await once("POST", "/smtp_providers", {
-      ...{ sender_address: "a@example.com", host: "mail.example.com:587", user: "idsvc" },
+      sender_address: "a@example.com",
+      host: "mail.example.com:587",
+      user: "idsvc",
       password: given.mailPassword,
     });
     const ofMail = `/smtp_providers/${idOf(mail)}`;

@@ -23,7 +23,9 @@ describe("a disk that takes 200 ms to flush", () => {
     flushes = join(dataDir, "flushes");
     const { imports, env } = watchedBy(flushes, { takesMs });
     place = {
-      ...{ dataDir, port: await freePort(), imports },
+      dataDir,
+      port: await freePort(),
+      imports,
       env: { IDSVC_BOOTSTRAP_TOKEN: token, ...env },
     };
     server = await startServer(place);

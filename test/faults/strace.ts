@@ -25,10 +25,7 @@ export async function inject(pid: number, calls: string, how: string): Promise<I
   const file = join(folder, "calls");
   const child = spawn(
     "strace",
-    [
-      ...["-f", "-o", file, "-p", String(pid)],
-      ...["-e", `trace=${calls}`, "-e", `inject=${calls}:${how}`],
-    ],
+    ["-f", "-o", file, "-p", String(pid), "-e", `trace=${calls}`, "-e", `inject=${calls}:${how}`],
     { stdio: ["ignore", "ignore", "pipe"] },
   );
   const attached = new Promise((resolve) => child.stderr.once("data", resolve));

@@ -61,8 +61,26 @@ const segments = fc
 
 const values = fc.oneof(
   fc.constantFrom<unknown>(
-    ...["none", "None", "HS256", "RS256", "PS256", "ES256", "", null, 0, 1e12, true, "at+jwt"],
-    ...["logout+jwt", "JWT", "../../etc/passwd", "404", [], {}, ["exp"], strangerJwk],
+    "none",
+    "None",
+    "HS256",
+    "RS256",
+    "PS256",
+    "ES256",
+    "",
+    null,
+    0,
+    1e12,
+    true,
+    "at+jwt",
+    "logout+jwt",
+    "JWT",
+    "../../etc/passwd",
+    "404",
+    [],
+    {},
+    ["exp"],
+    strangerJwk,
   ),
   fc.jsonValue(),
 );

@@ -128,7 +128,10 @@ const enumJson = (names: string[]): Json =>
 
 const wellKnown: Readonly<Record<string, Json>> = {
   "google.protobuf.Timestamp": fc.constantFrom(
-    ...["2026-01-02T03:04:05Z", "9999-12-31T23:59:59.999999999Z", "0001-01-01T00:00:00Z", "soon"],
+    "2026-01-02T03:04:05Z",
+    "9999-12-31T23:59:59.999999999Z",
+    "0001-01-01T00:00:00Z",
+    "soon",
   ),
   "google.protobuf.Duration": fc.constantFrom(
     "0s",

@@ -11,7 +11,9 @@ const idOf = (answer: Parameters<typeof bodyOf>[0]): string =>
 const newProject = async ({ peer }: Contestants, at = "") =>
   idOf(await peer.post(`/projects${at}`, { name: uniqueName("going") }));
 const newMachine = (): JsonObject => ({
-  ...{ username: uniqueName("going"), schema_id: "machine", data: { name: "Robot" } },
+  username: uniqueName("going"),
+  schema_id: "machine",
+  data: { name: "Robot" },
 });
 const notFound = (kind: string) => `${kind}_NOT_FOUND`;
 const kinds = [

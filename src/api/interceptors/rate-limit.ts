@@ -27,8 +27,10 @@ export function createRateLimiter(limits: RateLimits, share: ShareBuckets = unsh
       ? undefined
       : share(`rate ${kind}`, createBuckets([{ size: limits[kind], seconds: 1 }]));
   const buckets = {
-    ...{ caller: bucketsOf("caller"), callerChanges: bucketsOf("callerChanges") },
-    ...{ instance: bucketsOf("instance"), instanceChanges: bucketsOf("instanceChanges") },
+    caller: bucketsOf("caller"),
+    callerChanges: bucketsOf("callerChanges"),
+    instance: bucketsOf("instance"),
+    instanceChanges: bucketsOf("instanceChanges"),
   };
 
   function take(kind: keyof RateLimits, key: string): void {

@@ -83,9 +83,13 @@ function note(
   const of = caller?.kind === "user" ? caller : undefined;
   const where = whereOf(peer, headers);
   noteRefusal({
-    ...{ instanceId, kind: "call", reason, operation },
+    instanceId,
+    kind: "call",
+    reason,
+    operation,
     ...(caller === undefined ? {} : { userId: editorOf(caller) }),
-    ...{ clientId: of?.clientId, organizationId: of?.organizationId },
+    clientId: of?.clientId,
+    organizationId: of?.organizationId,
     presence: caller === undefined ? presenceAs(where, {}) : presenceOf(where, caller),
   });
 }

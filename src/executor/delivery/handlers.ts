@@ -43,7 +43,12 @@ export function deliveryHandlers(
     const deliveryId = newId();
     const userID = editorOf(caller);
     const outcome = await parts.callTarget({
-      ...{ instanceId, target, deliveryId, signal, isTest: true, wantsAnswer: false },
+      instanceId,
+      target,
+      deliveryId,
+      signal,
+      isTest: true,
+      wantsAnswer: false,
       depth: depthOf(requestId),
       body: JSON.stringify({ test: true, instanceID: instanceId, targetID: targetId, userID }),
     });

@@ -45,7 +45,10 @@ export async function* belowProjects(
   for await (const page of pagesOf(db, roles.table, ["projectId", "key"], instanceId, mine)) {
     yield {
       projectRoles: own(page).map(({ projectId, key, displayName, groupName }) => ({
-        ...{ projectId, roleKey: key, displayName, group: groupName },
+        projectId,
+        roleKey: key,
+        displayName,
+        group: groupName,
       })),
     };
   }

@@ -80,7 +80,11 @@ export function usersOf(deps: Deps) {
     for await (const page of pagesOf(db, userGrants.table, grantKey, instanceId, mine)) {
       yield {
         userGrants: page.map(({ userId, projectId, projectGrantId, roleKeys, state }) => ({
-          ...{ userId, projectId, projectGrantId, roleKeys, inactive: state !== "active" },
+          userId,
+          projectId,
+          projectGrantId,
+          roleKeys,
+          inactive: state !== "active",
         })),
       };
     }
@@ -121,7 +125,10 @@ const toLinks = (userId: string, authenticatorRows: readonly AuthenticatorRow[])
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map(toIdpLink)
     .map(({ idpId = "", userId: providedUserId = "", username: providedUserName = "" }) => ({
-      ...{ userId, idpId, providedUserId, providedUserName },
+      userId,
+      idpId,
+      providedUserId,
+      providedUserName,
     }));
 
 function toMembers(rows: Row<typeof memberships>[]): Part {
@@ -129,10 +136,15 @@ function toMembers(rows: Row<typeof memberships>[]): Part {
   return {
     orgMembers: of("organization").map(({ userId, roles }) => ({ userId, roles })),
     projectMembers: of("project").map(({ projectId, userId, roles }) => ({
-      ...{ projectId, userId, roles },
+      projectId,
+      userId,
+      roles,
     })),
     projectGrantMembers: of("projectGrant").map(({ projectId, contextId, userId, roles }) => ({
-      ...{ projectId, grantId: contextId, userId, roles },
+      projectId,
+      grantId: contextId,
+      userId,
+      roles,
     })),
   };
 }

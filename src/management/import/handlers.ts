@@ -179,7 +179,9 @@ async function* inOne(data: Uint8Array): AsyncIterable<Uint8Array> {
 function toJob(row: Import): MessageInitShape<typeof ImportJobSchema> {
   const { id, isDryRun: dryRun, total, created, existed, refused } = row;
   return {
-    ...{ id, dryRun, total: BigInt(total) },
+    id,
+    dryRun,
+    total: BigInt(total),
     state: states[row.state as StoredState],
     created: BigInt(created),
     existed: BigInt(existed),

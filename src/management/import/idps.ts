@@ -38,7 +38,8 @@ export function idpKinds(deps: Deps): Kind[] {
   ): Write {
     const byItself = { isCreationAllowed: autoRegister, isAutoCreation: autoRegister };
     const add = prepare(type, {
-      ...{ name, config },
+      name,
+      config,
       statePolicy: inactive ? "deactivate" : "activate",
       options: { ...newOptions(undefined), ...(options ? newOptions(options) : byItself) },
     });
@@ -66,7 +67,11 @@ export function idpKinds(deps: Deps): Kind[] {
         const data = given(record.idp);
         const { issuer, clientId, clientSecret, scopes, usePkce, isIdTokenMapping } = data;
         const config = create(OIDCConfigSchema, {
-          ...{ issuer, clientId, scopes, usePkce, isIdTokenMapping },
+          issuer,
+          clientId,
+          scopes,
+          usePkce,
+          isIdTokenMapping,
           ...(clientSecret === "" ? {} : { clientSecret }),
         });
         return begin("oidc", record, data, config, importContext);

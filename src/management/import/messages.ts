@@ -50,7 +50,8 @@ function textsOf(message: ImportedMessage, { subject, text }: Parts): Record<str
   const said = [
     { field: "subject", key: subject, set: message.subject || message.title },
     {
-      ...{ field: "text", key: text },
+      field: "text",
+      key: text,
       set: (subject === undefined
         ? [message.text]
         : [message.greeting, message.text, message.footerText]

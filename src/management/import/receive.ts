@@ -38,17 +38,10 @@ export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
     body: AsyncIterable<Uint8Array>,
     asked: { dryRun: boolean },
   ): Promise<{ id: string; options: DocumentOptions }> => {
-    const { instanceId, editorId, service, clientId, requestId } = by;
+    const { instanceId } = by;
     const id = newId();
     const at = now();
-    const counts = { total: 0, created: 0, existed: 0, refused: 0 };
-    const row = {
-      ...{ instanceId, id, state: "receiving", isDryRun: asked.dryRun, ...counts },
-      importedBy: { editorId, service, clientId, requestId },
-      creationDate: at,
-      changeDate: at,
-      expiresAt: new Date(at.getTime() + receivingMs),
-    };
+    const row = receiving(by, id, asked.dryRun, at);
     const commit = (...changes: Parameters<typeof db.commit>[0]["changes"]) =>
       db.commit({ instanceId, expect: [], claims: [], events: [], changes });
     await events.transact(by, async (tx) => {
@@ -70,7 +63,11 @@ export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
       await commit(
         await secrets.put(ref, packRecords(records), at),
         insertRow(importBatches, {
-          ...{ instanceId, importId: id, rank, number, kind },
+          instanceId,
+          importId: id,
+          rank,
+          number,
+          kind,
           count: records.length,
           outcomes: [],
         }),
@@ -95,7 +92,7 @@ export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
         for (const piece of split.feed(chunk)) await take(piece);
       }
       split.end();
-      for (const batch of [...open.values()]) await close(batch);
+      for (const batch of open.values().toArray()) await close(batch);
       if (total === 0) throw invalidField("data", "IMPORT_EMPTY", "there is nothing in it");
       const isDryRun = asked.dryRun || options.dryRun === true;
       const expiresAt = new Date(at.getTime() + reportMs);
@@ -110,6 +107,25 @@ export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
       throw error;
     }
     return { id, options };
+  };
+}
+
+/** The row of an import of which nothing has been received yet. */
+function receiving(by: WriteContext, id: string, isDryRun: boolean, at: Date) {
+  const { instanceId, editorId, service, clientId, requestId } = by;
+  return {
+    instanceId,
+    id,
+    state: "receiving",
+    isDryRun,
+    total: 0,
+    created: 0,
+    existed: 0,
+    refused: 0,
+    importedBy: { editorId, service, clientId, requestId },
+    creationDate: at,
+    changeDate: at,
+    expiresAt: new Date(at.getTime() + receivingMs),
   };
 }
 

@@ -86,8 +86,11 @@ export async function verifyAssertion(
   let payload: Record<string, unknown>;
   try {
     const options = {
-      ...{ algorithms: [...fitting], audience: [...by.audiences], currentDate: by.now },
-      ...{ clockTolerance: toleranceSeconds, requiredClaims: ["exp", "sub", "aud"] },
+      algorithms: [...fitting],
+      audience: [...by.audiences],
+      currentDate: by.now,
+      clockTolerance: toleranceSeconds,
+      requiredClaims: ["exp", "sub", "aud"],
     };
     ({ payload } = await jwtVerify(jwt, key, options));
   } catch (error) {

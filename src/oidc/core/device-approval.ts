@@ -45,7 +45,11 @@ export function deviceApproval(
       const asked = { scope: request.scope, access: power };
       return devices.approve(at, request.id, {
         ...(await targetsOf(ports, at, client, user, asked)),
-        ...{ clientId, sessionId, authTime, amr, acr: levels[0] },
+        clientId,
+        sessionId,
+        authTime,
+        amr,
+        acr: levels[0],
         userId: user.id,
         organizationId: user.organizationId,
         nonce: undefined,

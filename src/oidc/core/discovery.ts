@@ -14,21 +14,19 @@ const cached = "max-age=300, must-revalidate";
 const responseTypes: readonly ResponseType[] = ["code", "id_token", "id_token token"];
 const prompts: readonly Prompt[] = ["none", "login", "consent", "select_account", "create"];
 const protocolClaims = [
-  ...[
-    "sub",
-    "aud",
-    "exp",
-    "iat",
-    "iss",
-    "auth_time",
-    "nonce",
-    "acr",
-    "amr",
-    "at_hash",
-    "azp",
-    "sid",
-    "act",
-  ],
+  "sub",
+  "aud",
+  "exp",
+  "iat",
+  "iss",
+  "auth_time",
+  "nonce",
+  "acr",
+  "amr",
+  "at_hash",
+  "azp",
+  "sid",
+  "act",
 ];
 const switched = grants.filter(({ isOn }) => isOn !== undefined);
 const everyMethod = Object.values(authMethodNames);

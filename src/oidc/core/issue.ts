@@ -102,14 +102,17 @@ export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Pro
   const idTokenId = wanted.idToken && (await settings.isTokenExchangeOn(at)) ? newId() : undefined;
   const idToken = wanted.idToken
     ? await makeIdToken(parts, at, wanted, of, accessToken?.value, {
-        ...{ id: idTokenId, issuedAt, expiresAt: idTokenEnd },
+        id: idTokenId,
+        issuedAt,
+        expiresAt: idTokenEnd,
       })
     : undefined;
   const stored: Issue = {
     user: wanted.user,
     clientId: wanted.clientId,
     session: sessionOf(session, of, lifetimes, issuedAt, refreshToken?.expiresAt),
-    ...{ accessToken, refreshToken },
+    accessToken,
+    refreshToken,
     idToken:
       idTokenId === undefined
         ? undefined
@@ -165,7 +168,12 @@ function makeAccessToken(
     userId: user.id,
     oidcSessionId: session?.id ?? "",
     sessionId: session?.sessionId ?? "",
-    ...{ scope, audience, access, isJwt, issuedAt, expiresAt },
+    scope,
+    audience,
+    access,
+    isJwt,
+    issuedAt,
+    expiresAt,
     authTime: session?.authTime,
     amr: session?.amr ?? [],
     acr: session?.acr,
@@ -194,10 +202,18 @@ async function makeJwtAccessToken(
       at,
       tellingTo(client, { user, scope, projectIds: projectIdsOf(audience) }, asserted),
     )),
-    ...{ iss: at.issuer, sub: user.id, aud, exp: seconds(expiresAt) },
-    ...{ iat: from, nbf: from, jti: token.id, client_id: clientId, scope: scope.join(" ") },
+    iss: at.issuer,
+    sub: user.id,
+    aud,
+    exp: seconds(expiresAt),
+    iat: from,
+    nbf: from,
+    jti: token.id,
+    client_id: clientId,
+    scope: scope.join(" "),
     // RFC 9068 section 2.2.1: what RFC 9470 lets resource servers ask for.
-    ...{ auth_time: authTimeOf(token), acr: token.acr },
+    auth_time: authTimeOf(token),
+    acr: token.acr,
     act: token.actor,
   };
   // A machine user has no algorithm of its own: who reads its tokens finds the key by `kid`.
@@ -229,7 +245,9 @@ async function makeIdToken(
     ...(await idTokenClaims(parts, at, telling, session?.claims?.id_token, withScope)),
     // Relying parties refuse audiences that they do not know (OpenID Connect Core 1.0 section 3.1.3.7); the ID token of a
     // machine user has no relying party but the issuer.
-    ...{ iss: at.issuer, sub: user.id, aud: [client?.clientId ?? at.issuer] },
+    iss: at.issuer,
+    sub: user.id,
+    aud: [client?.clientId ?? at.issuer],
     // What a machine user calls themselves is the name of no client.
     azp: client?.clientId,
     jti: id,

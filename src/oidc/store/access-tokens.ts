@@ -84,8 +84,13 @@ export function accessTokenReader(
 }
 
 const standsForItself = {
-  ...{ sessionId: "", authTime: undefined, amr: [], acr: undefined, actor: undefined },
-  ...{ claims: undefined, parents: [] },
+  sessionId: "",
+  authTime: undefined,
+  amr: [],
+  acr: undefined,
+  actor: undefined,
+  claims: undefined,
+  parents: [],
 };
 
 const isLikeOurs = (value: string): boolean =>

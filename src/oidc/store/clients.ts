@@ -99,8 +99,15 @@ function toClient(app: FoundApp, projectRoleAssertion: boolean): Client {
   const { id: appId, clientId, name, projectId, organizationId, config } = app;
   const { apiAccess, isOwnerMade, isLegacy } = app;
   const common = {
-    ...{ appId, clientId, name, projectId, organizationId, projectRoleAssertion },
-    ...{ apiAccess, isOwnerMade, isLegacy },
+    appId,
+    clientId,
+    name,
+    projectId,
+    organizationId,
+    projectRoleAssertion,
+    apiAccess,
+    isOwnerMade,
+    isLegacy,
   };
   if (config.kind === "api") {
     return { ...common, kind: "api", authMethod: config.api.authMethodType, ...noLogin };

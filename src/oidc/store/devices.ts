@@ -47,8 +47,14 @@ export function deviceStore(parts: Parts): Devices {
         if (await hasRow(db, deviceAuthorizations, byCode)) return false;
         tx.write(
           insertRow(deviceAuthorizations, {
-            ...{ ...byCode, digest, id, clientId, scope: [...scope] },
-            ...{ state: "pending", intervalMs, expiresAt },
+            ...byCode,
+            digest,
+            id,
+            clientId,
+            scope: [...scope],
+            state: "pending",
+            intervalMs,
+            expiresAt,
           }),
           await secrets.put(userCodeRef(instanceId, id), Buffer.from(userCode), tx.now),
         );

@@ -74,11 +74,23 @@ export function clientPorts(
   const keys = keyStore(deps);
   const devices = deviceStore(deps);
   return {
-    ...{ clients, consents, users, tokens, devices, keys, settings, now, newId },
+    clients,
+    consents,
+    users,
+    tokens,
+    devices,
+    keys,
+    settings,
+    now,
+    newId,
     noteRefusedClient(at, operation, client) {
       deps.noteRefusal({
-        ...{ instanceId: at.instanceId, kind: "client", reason: "INVALID_CLIENT", operation },
-        ...{ clientId: client?.clientId, organizationId: client?.organizationId },
+        instanceId: at.instanceId,
+        kind: "client",
+        reason: "INVALID_CLIENT",
+        operation,
+        clientId: client?.clientId,
+        organizationId: client?.organizationId,
         presence: at.where && presenceAs(at.where, {}),
       });
     },

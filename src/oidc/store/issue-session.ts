@@ -71,7 +71,14 @@ function open(
   const { authTime, acr, actor, claims, access, audience: references } = session;
   const audience = references.map((each) => each.id);
   const added = oidcSessionEvents.added({
-    ...{ clientId, userId, sessionId, scope, audience, references, amr, parents },
+    clientId,
+    userId,
+    sessionId,
+    scope,
+    audience,
+    references,
+    amr,
+    parents,
     ...(access === undefined ? {} : { access }),
     expirationDate: expiresAt.toISOString(),
     ...(authTime === undefined ? {} : { authTime: authTime.toISOString() }),

@@ -57,7 +57,10 @@ export const logoutProjection = projection(
         ? []
         : [
             putRow(logoutWishes, {
-              ...{ instanceId, sessionId, clientId: of.clientId, userId: of.userId },
+              instanceId,
+              sessionId,
+              clientId: of.clientId,
+              userId: of.userId,
               organizationId: owner.id,
               issuer: of.logoutIssuer,
             }),

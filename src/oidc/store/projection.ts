@@ -59,7 +59,9 @@ export const oidcSessionProjection = projection(
       const { idpId = "", references, access, ...same } = rest;
       return [
         insertRow(oidcSessions, {
-          ...{ instanceId, id, part: onlyPart },
+          instanceId,
+          id,
+          part: onlyPart,
           ...same,
           scope: [...same.scope],
           audience: [...(references ?? same.audience)],

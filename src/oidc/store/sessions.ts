@@ -49,7 +49,14 @@ export function oidcSessionReader({ db }: Pick<Deps, "db">): OidcSessionReader {
 function toSession(row: Row<typeof oidcSessions>): Omit<OidcSession, "audience" | "access"> {
   const { id, clientId, userId, organizationId, sessionId, scope, amr, parents } = row;
   return {
-    ...{ id, clientId, userId, organizationId, sessionId, scope, amr, parents },
+    id,
+    clientId,
+    userId,
+    organizationId,
+    sessionId,
+    scope,
+    amr,
+    parents,
     nonce: undefined,
     claims: row.claims === null || row.claims === "" ? undefined : JSON.parse(row.claims),
     authTime: row.authTime ?? undefined,

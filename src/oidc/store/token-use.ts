@@ -33,7 +33,8 @@ export const signedInApps: SignedInAppReader = (db) => {
   return async (instanceId, sessionIds) => {
     const rows = await db.read
       .select({
-        ...{ sessionId: s.sessionId, clientId: s.clientId },
+        sessionId: s.sessionId,
+        clientId: s.clientId,
         families: sql<string | number>`count(*)`,
       })
       .from(s)

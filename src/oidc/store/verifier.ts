@@ -35,7 +35,11 @@ export const oidcAccessTokens = (ports: {
         const { clientId } = token;
         const actorIds = actorsOf(token.actor);
         const caller = {
-          ...{ kind: "user" as const, userId, organizationId, tokenKind: "access_token", clientId },
+          kind: "user" as const,
+          userId,
+          organizationId,
+          tokenKind: "access_token",
+          clientId,
           ...(actorIds.length === 0 ? {} : { actorIds }),
         };
         // Machine users stand for themselves.

@@ -18,7 +18,11 @@ export const writtenBy = (
   const { instanceId, requestId } = at;
   const presence = presenceIn(at, editorId, of);
   return {
-    ...{ instanceId, editorId, service: "oidc", clientId, requestId },
+    instanceId,
+    editorId,
+    service: "oidc",
+    clientId,
+    requestId,
     ...(presence && { presence }),
   };
 };

@@ -57,7 +57,10 @@ export function targetReader(db: Database): TargetOf {
 }
 
 const toStored = ({ id, url, kind, ...row }: KeptRow): StoredTarget => ({
-  ...{ id, url, timeoutMs: row.timeoutMs, isAsync: row.isAsync },
+  id,
+  url,
+  timeoutMs: row.timeoutMs,
+  isAsync: row.isAsync,
   interruptOnError: row.interruptOnError,
   payloadSecrets: row.payloadSecrets,
   kind: kind === "rest_webhook" ? "rest_webhook" : "rest_request_response",

@@ -42,12 +42,23 @@ const columns = {
 };
 const [none, noList] = ["", []];
 const unconfigured = {
-  ...{ kind: none, authMethodType: none, appType: none, accessTokenType: none },
-  ...{ redirectUris: noList, postLogoutRedirectUris: noList, additionalOrigins: noList },
-  ...{ responseTypes: noList, grantTypes: noList, clockSkewMs: 0, devMode: false },
-  ...{ accessTokenRoleAssertion: false, idTokenRoleAssertion: false },
-  ...{ idTokenUserinfoAssertion: false, strictAssertionAudience: false },
-  ...{ backChannelLogoutUri: none, idTokenSignedResponseAlg: none },
+  kind: none,
+  authMethodType: none,
+  appType: none,
+  accessTokenType: none,
+  redirectUris: noList,
+  postLogoutRedirectUris: noList,
+  additionalOrigins: noList,
+  responseTypes: noList,
+  grantTypes: noList,
+  clockSkewMs: 0,
+  devMode: false,
+  accessTokenRoleAssertion: false,
+  idTokenRoleAssertion: false,
+  idTokenUserinfoAssertion: false,
+  strictAssertionAudience: false,
+  backChannelLogoutUri: none,
+  idTokenSignedResponseAlg: none,
 };
 
 type Added<C> = C & { clientId: string };

@@ -46,10 +46,16 @@ export function consoleApp(db: Database): (instanceId: string) => Awaitable<Foun
         projects.byId(instanceId, projectId),
         (project) =>
           project && {
-            ...{ id: consoleClientId, clientId: consoleClientId, name: "Console" },
-            ...{ projectId: project.id, organizationId: project.organizationId },
-            ...{ config: { kind: "oidc", oidc: config }, isActive: true },
-            ...{ apiAccess, isOwnerMade: true, isLegacy: false },
+            id: consoleClientId,
+            clientId: consoleClientId,
+            name: "Console",
+            projectId: project.id,
+            organizationId: project.organizationId,
+            config: { kind: "oidc", oidc: config },
+            isActive: true,
+            apiAccess,
+            isOwnerMade: true,
+            isLegacy: false,
           },
       ),
     );

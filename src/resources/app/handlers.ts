@@ -130,7 +130,8 @@ type Standing = ReturnType<typeof standingReader>;
 const standingReader =
   (isLegacyApp: ReturnType<typeof legacyAccessReader>) =>
   async (scope: Scope, clientId: string) => ({
-    ...{ permissions: scope.permissions, caller: scope.caller },
+    permissions: scope.permissions,
+    caller: scope.caller,
     isLegacy: await isLegacyApp(scope.instanceId, clientId),
   });
 

@@ -135,7 +135,8 @@ export function appReader(db: Database): AppReader {
             return whenKnown(isInUse(instanceId, row), (inUse) =>
               whenKnown(isLegacyApp(instanceId, clientId), (isLegacy) => ({
                 ...app,
-                ...{ apiAccess, isLegacy },
+                apiAccess,
+                isLegacy,
                 isActive: state === "active" && inUse,
               })),
             );

@@ -55,7 +55,10 @@ export function keyRow(event: Recorded & { payload: AppKey }) {
   const { keyId, publicKey, expirationDate } = event.payload;
   return insertRow(appKeys, {
     ...ofApp(event),
-    ...{ id: keyId, publicKey, creatorId: event.editorId, creationDate: event.createdAt },
+    id: keyId,
+    publicKey,
+    creatorId: event.editorId,
+    creationDate: event.createdAt,
     ...(expirationDate === undefined ? {} : { expirationDate: new Date(expirationDate) }),
   });
 }

@@ -50,10 +50,16 @@ export function authHandlers(
         users: await users(scope, q),
         organizations: (await organizations(scope, q)).map(({ id, name }) => ({ id, name })),
         projects: (await projects(scope, q)).map(({ id, name, organizationId }) => ({
-          ...{ id, name, organizationId },
+          id,
+          name,
+          organizationId,
         })),
         apps: (await apps(scope, q)).map(({ id, name, clientId, projectId, organizationId }) => ({
-          ...{ id, name, clientId, projectId, organizationId },
+          id,
+          name,
+          clientId,
+          projectId,
+          organizationId,
         })),
       };
     },

@@ -32,7 +32,8 @@ export function heldPermissions({
     const { instanceId, permissions } = scope;
     const limit = applicableLimit(request.limit, limits, "limit");
     const cursors: CursorOf = {
-      ...{ secrets, instanceId },
+      secrets,
+      instanceId,
       list: JSON.stringify(["permissions", scope.context]),
     };
     const behind =
@@ -96,7 +97,8 @@ function toContext(one: Exclude<ResourceScope, { type: "system" | "instance" }>)
       return { scope: PermissionScope.PROJECT, id: one.id, organizationId: one.organizationId };
     case "projectGrant":
       return {
-        ...{ scope: PermissionScope.PROJECT_GRANT, id: one.id },
+        scope: PermissionScope.PROJECT_GRANT,
+        id: one.id,
         organizationId: one.organizationId,
       };
   }

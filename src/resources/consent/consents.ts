@@ -2,6 +2,7 @@ import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { and, eq } from "../../storage/drizzle.ts";
+import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { ApiAccess, FoundApp } from "../app/index.ts";
 import { acceptanceReader, projectGrantReader } from "../grant/index.ts";
@@ -67,14 +68,9 @@ export type Consents = {
   ): Promise<void>;
 };
 
-export function createConsents({
-  db,
-  events,
-  newId,
-}: Pick<Deps, "db" | "events" | "newId">): Consents {
+/** What a user has allowed a client, by instance, user and client. */
+function recordedConsents(db: Database) {
   const t = db.table(consents);
-  const projects = projectReader(db);
-  const ownProject = ownProjectReader(db);
   const recorded = cachedRead(
     db,
     [consents],
@@ -86,8 +82,18 @@ export function createConsents({
       return row;
     },
   );
-  const of = (instanceId: string, userId: string, clientId: string) =>
+  return (instanceId: string, userId: string, clientId: string) =>
     recorded(instanceId, JSON.stringify([userId, clientId]), [userId, clientId]);
+}
+
+export function createConsents({
+  db,
+  events,
+  newId,
+}: Pick<Deps, "db" | "events" | "newId">): Consents {
+  const of = recordedConsents(db);
+  const projects = projectReader(db);
+  const ownProject = ownProjectReader(db);
 
   async function besideOwnApi(instanceId: string, scope: readonly string[]) {
     const own = await ownProject(instanceId);
@@ -147,7 +153,9 @@ export function createConsents({
           now: scope,
         });
         const given = {
-          ...{ userId: user.id, clientId, scope: [...scope] },
+          userId: user.id,
+          clientId,
+          scope: [...scope],
           ...(access === undefined ? {} : { access }),
         };
         const owner = { type: "org", id: user.organizationId } as const;

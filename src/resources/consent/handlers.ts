@@ -61,7 +61,9 @@ export function consentHandlers(deps: Deps, tokenUse: TokenUseReader): Handlers<
     const app = await apps.byClientId(instanceId, clientId);
     return {
       details: toOrganizationOwnedDetails(row),
-      ...{ userId, clientId, scopes: scope },
+      userId,
+      clientId,
+      scopes: scope,
       appName: app?.name ?? "",
       access: access === null ? AccessMember.UNSPECIFIED : members[access.kind],
       since: timestampFromDate(creationDate),

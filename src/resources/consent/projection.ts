@@ -44,7 +44,10 @@ export const consentProjection = projection(
       return [
         putRow(consents, {
           ...begin(event),
-          ...{ userId, clientId, scope, organizationId: event.owner.id },
+          userId,
+          clientId,
+          scope,
+          organizationId: event.owner.id,
           ...(access === undefined ? {} : { access }),
         }),
       ];

@@ -99,7 +99,10 @@ export const domainProjection = projection(
     "org.domain.verified": (event) => verified(event, event.payload.proof),
     "org.domain.claimed": (event) => [
       updateRows(domains, row(event), {
-        ...{ isVerified: false, isProven: false, isUnasked: false, isPrimary: false },
+        isVerified: false,
+        isProven: false,
+        isUnasked: false,
+        isPrimary: false,
         ...touch(event),
       }),
     ],

@@ -76,7 +76,8 @@ export function createIdpIntents(deps: IntentDeps) {
   async function providerOf(instanceId: string, idp: Idp): Promise<Provider> {
     const secret = await secretOf(instanceId, idp.id);
     return {
-      ...{ instanceId, id: idp.id },
+      instanceId,
+      id: idp.id,
       config: toProviderConfig(idp),
       secret: secret === undefined ? undefined : Buffer.from(secret).toString("utf8"),
     };

@@ -53,7 +53,13 @@ function toLdap(config: IdpConfigs["ldap"]): LdapConfig {
   const { attributes, rootCa, timeout } = config;
   return {
     type: "ldap",
-    ...{ servers, startTls, baseDn, bindDn, userBase, userObjectClasses, userFilters },
+    servers,
+    startTls,
+    baseDn,
+    bindDn,
+    userBase,
+    userObjectClasses,
+    userFilters,
     timeoutMs: timeout === undefined ? usualTimeoutMs : durationMs(timeout),
     attributes: attributes === undefined ? {} : toAttributes(attributes),
     rootCa: rootCa === undefined ? undefined : Buffer.from(rootCa).toString("utf8"),

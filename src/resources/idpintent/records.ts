@@ -59,8 +59,17 @@ export function loginRecords(deps: IntentDeps, linkedUser: LinkedUser, intents: 
       tx.record(idpIntent, loaded, start(idpId), { type: "instance", id: instanceId });
       tx.write(
         insertRow(idpIntents, {
-          ...{ instanceId, id, idpId, organizationId, stateDigest, kept: { ...kept, baseUrl } },
-          ...{ flowId, successUrl, failureUrl, phase: "waiting", tokenDigest: "" },
+          instanceId,
+          id,
+          idpId,
+          organizationId,
+          stateDigest,
+          kept: { ...kept, baseUrl },
+          flowId,
+          successUrl,
+          failureUrl,
+          phase: "waiting",
+          tokenDigest: "",
           isRetrieved: false,
           createdAt: tx.now,
           expiresAt: new Date(tx.now.getTime() + waitsMs),

@@ -197,7 +197,8 @@ function giverCheck({ db, events }: UserDeps) {
 }
 
 const toUserHold = ({ id, makerId, createdAt, isKept }: UserHold) => ({
-  ...{ id, makerId },
+  id,
+  makerId,
   creationDate: timestampFromDate(createdAt),
   kept: isKept,
 });

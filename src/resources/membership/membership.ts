@@ -45,7 +45,9 @@ function evolve(state: State, event: MemberEvent): State {
 }
 
 const begun = (type: MemberContext["type"], { userId, roles, isPending, ...ids }: Begun) => ({
-  ...{ userId, roles, context: contextFrom(type, ids) },
+  userId,
+  roles,
+  context: contextFrom(type, ids),
   isAccepted: isPending !== true,
 });
 

@@ -63,7 +63,9 @@ export function providerProjection<C extends ProviderConfig>(
       insertRow(providers, {
         ...begin(event),
         ...described(description),
-        ...{ config, statePolicy, state },
+        config,
+        statePolicy,
+        state,
       }),
     ];
   };

@@ -139,7 +139,8 @@ export function objectSearch<T extends Table, F extends DescMessage>(
       page: toPage(request.query),
       limits,
       cursors: {
-        ...{ secrets, instanceId: scope.instanceId },
+        secrets,
+        instanceId: scope.instanceId,
         list: listName(searched.filter, request.filters, scope.context),
       },
     });

@@ -89,7 +89,10 @@ export function projectionOf(
 function filler({ fields }: AnyDeclared) {
   const columns = Object.entries(fields).map(
     ([key, { as = key, folded, absent, unsaid, fixed }]) => ({
-      ...{ key, as, fixed, absent: absent ?? unsaid },
+      key,
+      as,
+      fixed,
+      absent: absent ?? unsaid,
       fold: folded === true ? `${as}Folded` : undefined,
     }),
   );

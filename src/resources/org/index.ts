@@ -44,7 +44,8 @@ export const organizationModule = resourceModule([organizationResource], {
   claimErrors: { [organizationDomainClaim]: domainTaken },
   invariants: ({ db }) => [
     withinQuota(db, {
-      ...{ quota: "organizations", table: organizationResource.table },
+      quota: "organizations",
+      table: organizationResource.table,
       made: ["org.added"],
     }),
   ],

@@ -58,7 +58,8 @@ const noDomains: Domains = { domains: [] };
 type VerifiedDomain = OwnDomain & { proof?: DomainProof };
 
 const ofOrganization = ({ instanceId, aggregateId: organizationId }: Recorded) => ({
-  ...{ instanceId, organizationId },
+  instanceId,
+  organizationId,
 });
 const domainRow = (event: Recorded & { payload: OwnDomain }) => ({
   ...ofOrganization(event),

@@ -109,7 +109,8 @@ function visibleTo(
   const { organizationId, id: projectId } = t;
   return (scope: Scope) =>
     tenancy.visible(scope, {
-      ...{ organizationId, projectId },
+      organizationId,
+      projectId,
       also: (reach) => grants.isGranted(t, reach, true),
     });
 }

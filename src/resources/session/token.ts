@@ -79,7 +79,11 @@ export function sessionCaller(
         if (user === undefined) return undefined;
         const { id: userId, organizationId } = user;
         return whenKnown(judge(instanceId, session), (unfinished) => ({
-          ...{ kind: "user" as const, userId, organizationId, tokenKind, authentication },
+          kind: "user" as const,
+          userId,
+          organizationId,
+          tokenKind,
+          authentication,
           ...(unfinished && { unfinished }),
         }));
       });

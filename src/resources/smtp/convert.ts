@@ -17,7 +17,10 @@ export const toGetSmtpProvider = ({
   return {
     ...toSeen(seen),
     smtpProvider: {
-      ...{ description, senderAddress, senderName, replyToAddress },
+      description,
+      senderAddress,
+      senderName,
+      replyToAddress,
       ...(seen.parent === undefined ? toReach(config) : {}),
       statePolicy: toStatePolicy(seen.statePolicy),
     },

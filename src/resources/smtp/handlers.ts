@@ -39,7 +39,10 @@ export function smtpHandlers(deps: Deps, sendTest: SendTest): Handlers<typeof SM
       requireAllowed(patch.http);
       const { description, password: secret, rotateSigningKey: rotatesSigningKey } = patch;
       const wanted = {
-        ...{ description, secret, rotatesSigningKey, given: givenFields(patch) },
+        description,
+        secret,
+        rotatesSigningKey,
+        given: givenFields(patch),
         statePolicy:
           patch.statePolicy === undefined ? undefined : fromStatePolicy(patch.statePolicy),
         config: (before: Parameters<typeof patchedConfig>[0]) => patchedConfig(before, patch),

@@ -50,7 +50,7 @@ export function cleanHands(deps: UserDeps) {
       if (maker === undefined) continue;
       const { makerId, createdAt } = maker;
       const isKept = makerId === userId || keep.includes(id) || (await trusts(makerId));
-      found.push({ ...{ id, makerId, createdAt }, isKept });
+      found.push({ id, makerId, createdAt, isKept });
     }
     const ended = new Set(found.filter(({ isKept }) => !isKept).map(({ id }) => id));
     // Codes are proofs that are under way: whoever asked for them may hold them.

@@ -78,7 +78,8 @@ export async function issueCode(
 ): Promise<string | undefined> {
   const at = { instanceId, userId: loaded.id };
   const code = await codes.issue(tx, at, codeKinds[kind], {
-    ...{ subject: address, delivery },
+    subject: address,
+    delivery,
     ...(reach === undefined ? {} : { reach }),
   });
   tx.record(user, loaded, announceCode(kind));

@@ -183,7 +183,8 @@ export const userModule: Module<UserDeps> = {
   reactions: (parts) => [domainsAreClaimed(parts), preparedGoWithPassword, accountNews(parts)],
   invariants: ({ db }) => [
     withinQuota(db, {
-      ...{ quota: "users", table: users },
+      quota: "users",
+      table: users,
       made: ["user.human.added", "user.machine.added", "user.added"],
     }),
   ],

@@ -61,13 +61,20 @@ export function createNewcomers(deps: UserDeps): Newcomers {
         const of = { instanceId: at.instanceId, userId };
         const webAuthNId = newId();
         const challenge = await challenges.open(tx, of, {
-          ...{ id: webAuthNId, purpose: "registration", domain, userVerification: "required" },
+          id: webAuthNId,
+          purpose: "registration",
+          domain,
+          userVerification: "required",
         });
         const options = await creationOptions(
           { challenge, domain },
           {
-            ...{ userHandle: userHandle(of), name, displayName },
-            ...{ attachment: undefined, exclude: [], isOnlyWay: true },
+            userHandle: userHandle(of),
+            name,
+            displayName,
+            attachment: undefined,
+            exclude: [],
+            isOnlyWay: true,
           },
         );
         return { webAuthNId, options };

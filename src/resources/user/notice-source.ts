@@ -131,7 +131,10 @@ const coded: readonly Coded[] = [
     const address = authenticator(`otp_${channel}`);
     const sent = noticeEvents[`human.mfa.otp.${channel}.code.sent`]({});
     return [otpLogin(channel), otpRegistration(channel)].map((kind) => ({
-      ...{ kind, topic: "otp", address, sent },
+      kind,
+      topic: "otp",
+      address,
+      sent,
     }));
   }),
 ];
@@ -161,6 +164,15 @@ async function describe(
   };
 }
 
+/** Whoever registers with an address has no other name yet. */
+const recipientOf = (id: string, address: string, { organizationId, language }: Newcomer) => ({
+  id,
+  organizationId,
+  loginName: address,
+  displayName: address,
+  preferredLanguage: language,
+});
+
 /** Notices as they are when their time has come. */
 export function noticeSource(deps: Deps): NoticeSource {
   const { db, events, organizations, secrets, newId, now } = deps;
@@ -187,11 +199,11 @@ export function noticeSource(deps: Deps): NoticeSource {
   async function ofNewcomer(
     job: RunningJob<Notice>,
     asked: { subject: string; askedAt: string },
-    { organizationId, language }: Newcomer,
+    newcomer: Newcomer,
   ): Promise<DueNotice | undefined> {
     const { instanceId, payload } = job;
     const { subject: address } = asked;
-    const account = await accountOf(instanceId, address, organizationId);
+    const account = await accountOf(instanceId, address, newcomer.organizationId);
     const { state } = account ? await events.load(user, instanceId, account) : {};
     if (account !== undefined && state !== undefined) {
       const recipient = await describe(names, instanceId, account, state);
@@ -200,9 +212,8 @@ export function noticeSource(deps: Deps): NoticeSource {
     }
     const code = await renewed(job, registration, asked);
     if (code === undefined) return undefined;
-    const called = { loginName: address, displayName: address, preferredLanguage: language };
-    const newcomer = { id: payload.userId, organizationId, ...called };
-    return { channel: "email", topic: "registration", address, user: newcomer, code };
+    const recipient = recipientOf(payload.userId, address, newcomer);
+    return { channel: "email", topic: "registration", address, user: recipient, code };
   }
 
   return {
@@ -218,10 +229,8 @@ export function noticeSource(deps: Deps): NoticeSource {
       if ((await organizations.byId(instanceId, state.organizationId)) === undefined) {
         return undefined;
       }
-      const notice = {
-        ...{ channel, urlTemplate, sessionId },
-        user: await describe(names, instanceId, userId, state),
-      };
+      const recipient = await describe(names, instanceId, userId, state);
+      const notice = { channel, urlTemplate, sessionId, user: recipient };
       if ("news" in about) {
         const { accountId = userId } = about;
         const loginName = async () => (await names.of(instanceId, accountId))?.loginName;
@@ -297,7 +306,12 @@ async function newsDue(
 
 /** Nobody asked for it but time. */
 const by = ({ instanceId, id, signal }: RunningJob<Notice>): WriteContext => ({
-  ...{ instanceId, signal, editorId: "", service: "notices", clientId: "", requestId: id },
+  instanceId,
+  signal,
+  editorId: "",
+  service: "notices",
+  clientId: "",
+  requestId: id,
 });
 
 const sentNews: Partial<Record<News, NoticeEvent>> = {

@@ -34,7 +34,11 @@ export const userSchemas = defineResource({
         [...builtInSchemas.values()].map(({ id, type, state, revision, possibleAuthenticators }) =>
           insertRow(rows, {
             ...begin(event),
-            ...{ id, type, state, revision, possibleAuthenticators },
+            id,
+            type,
+            state,
+            revision,
+            possibleAuthenticators,
             typeFolded: caseFold(type),
           }),
         ),

@@ -21,8 +21,11 @@ export const newDefaultWebKey = (): Promise<SigningKey> => newSigningKey(default
 
 /** Where the private half of a key lies. */
 export const privateKeyRef = (instanceId: string, id: string): SecretRef => ({
-  ...{ instanceId, ownerType: "instance", ownerId: instanceId },
-  ...{ kind: "web_key", id },
+  instanceId,
+  ownerType: "instance",
+  ownerId: instanceId,
+  kind: "web_key",
+  id,
 });
 
 type Outcome = () => Written;

@@ -91,7 +91,9 @@ export function chosen(keys: readonly WebKeyRow[], alg?: SigningAlgorithm): WebK
 
 const toPublished = ({ id, alg, publicKey }: WebKeyRow): PublishedKey => ({
   ...publicKey,
-  ...{ kid: id, use: "sig", alg },
+  kid: id,
+  use: "sig",
+  alg,
 });
 
 /** @param text of the log: callers are told that something broke */

@@ -165,7 +165,10 @@ export function startRotation(
   };
   // Rotation is in no hurry: a long life spares the disk of an idle service.
   const lease = holdLease({
-    ...{ db: deps.db, name: origin, lifeMs: leaseLifeMs, onGained: () => setImmediate(pass) },
+    db: deps.db,
+    name: origin,
+    lifeMs: leaseLifeMs,
+    onGained: () => setImmediate(pass),
     onError,
   });
   lease.renew().catch(onError);

@@ -146,7 +146,10 @@ const activityOf = ({
   waitingReads: lengthy.waitingCount,
   connections: Object.entries({ read: others.read, lengthy, write: others.write }).map(
     ([role, { totalCount, idleCount, waitingCount }]) => ({
-      ...{ role, open: totalCount, idle: idleCount, waiting: waitingCount },
+      role,
+      open: totalCount,
+      idle: idleCount,
+      waiting: waitingCount,
     }),
   ),
 });

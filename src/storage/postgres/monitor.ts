@@ -235,7 +235,9 @@ async function toldOf(
     rowMode: "array",
   });
   const batches = rows.map(([instanceId, commits, units, changes]) => ({
-    ...{ instanceId, units, changes },
+    instanceId,
+    units,
+    changes,
     commits: Number(commits),
   }));
   return Map.groupBy(batches, ({ instanceId }) => instanceId);

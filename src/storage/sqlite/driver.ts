@@ -91,7 +91,9 @@ export function openSqlite(options: Options): MigratableDatabase {
     read: reader,
     ...snapshots,
     activity: () => ({
-      ...{ ...meter.read(), waitingReads: threads?.waiting() ?? 0, connections: [] },
+      ...meter.read(),
+      waitingReads: threads?.waiting() ?? 0,
+      connections: [],
       logBytes: statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     }),
     lengthy: (source) => threads?.of(source) ?? snapshots,

@@ -39,7 +39,10 @@ const queryAlone = () => Promise.reject(new Error("the queries of a snapshot are
 export function readInThreads(path: string, explain: (error: unknown) => unknown): LengthyReads {
   let isClosed = false;
   const pool = createThreadPool<readonly ThreadQuery[], QueryResponse>({
-    ...{ script, threads, mostWaiting, workerData: { path } },
+    script,
+    threads,
+    mostWaiting,
+    workerData: { path },
     refusals: {
       busy: () =>
         unavailable("SEARCHES_BUSY", "too many searches are under way: try again", {

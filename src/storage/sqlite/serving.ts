@@ -107,8 +107,10 @@ function lookerOf(
       ? () => {}
       : createRingReader(connection, shared.processName, {
           all,
-          ...{ parts: touch.touchParts, instance: touch.touchInstance },
-          ...{ streams: touch.touchStreams, events: by.tell },
+          parts: touch.touchParts,
+          instance: touch.touchInstance,
+          streams: touch.touchStreams,
+          events: by.tell,
         });
   return () => {
     readRing();

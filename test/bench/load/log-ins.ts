@@ -24,7 +24,9 @@ async function run({ spec, seconds }: typeof job): Promise<LoadResult> {
   return {
     requests: times.length,
     seconds: (performance.now() - began) / 1_000,
-    ...{ p50: percentile(times, 50), p99: percentile(times, 99), problem },
+    p50: percentile(times, 50),
+    p99: percentile(times, 99),
+    problem,
   };
 }
 

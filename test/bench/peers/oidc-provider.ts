@@ -40,12 +40,18 @@ class PlainMap implements Adapter {
 
 const key = (pair: ReturnType<typeof generateKeyPairSync>, alg: string) => ({
   ...pair.privateKey.export({ format: "jwk" }),
-  ...{ alg, use: "sig", kid: alg },
+  alg,
+  use: "sig",
+  kid: alg,
 });
 const authMethod = "client_secret_basic" as const;
 const machine = ({ clientId, secret }: { clientId: string; secret: string }) => ({
-  ...{ client_id: clientId, client_secret: secret, token_endpoint_auth_method: authMethod },
-  ...{ grant_types: ["client_credentials"], redirect_uris: [], response_types: [] },
+  client_id: clientId,
+  client_secret: secret,
+  token_endpoint_auth_method: authMethod,
+  grant_types: ["client_credentials"],
+  redirect_uris: [],
+  response_types: [],
 });
 const { web, opaque, rs256, es256 } = clients;
 const resources = { [rs256.clientId]: "RS256", [es256.clientId]: "ES256" } as const;
@@ -62,7 +68,8 @@ const provider = new Provider(`http://${host}:${port}`, {
   clients: [
     ...[opaque, rs256, es256].map(machine),
     {
-      ...{ client_id: web.clientId, client_secret: web.secret },
+      client_id: web.clientId,
+      client_secret: web.secret,
       token_endpoint_auth_method: authMethod,
       redirect_uris: [redirectUri],
       grant_types: ["authorization_code", "refresh_token"],
@@ -111,8 +118,15 @@ async function codes(count: number, scope: string): Promise<string[]> {
   const made: string[] = [];
   for (let at = 0; at < count; at++) {
     const code = new provider.AuthorizationCode({
-      ...{ client, accountId: person.sub, redirectUri, grantId, gty: "authorization_code" },
-      ...{ authTime: now(), codeChallenge: sentChallenge, codeChallengeMethod: "S256", scope },
+      client,
+      accountId: person.sub,
+      redirectUri,
+      grantId,
+      gty: "authorization_code",
+      authTime: now(),
+      codeChallenge: sentChallenge,
+      codeChallengeMethod: "S256",
+      scope,
     });
     made.push(await code.save());
   }

@@ -99,10 +99,7 @@ const refresh: Action = {
       ? { client_id: "{{client console}}" }
       : ownClient(random, world);
     if (refresh_token === undefined || client === undefined) return undefined;
-    return {
-      ...{ refresh_token, ...client },
-      ...(random.chance(0.5) ? { scope: scopeOf(random) } : {}),
-    };
+    return { refresh_token, ...client, ...(random.chance(0.5) ? { scope: scopeOf(random) } : {}) };
   },
   async run(world, words) {
     const grant = { grant_type: "refresh_token", ...formOf(words) };
@@ -213,6 +210,11 @@ const useKey: Action = {
 };
 
 export const attackActions: Actions = {
-  ...{ redeemCode, clientCredentials, refresh, exchange, device, poll },
+  redeemCode,
+  clientCredentials,
+  refresh,
+  exchange,
+  device,
+  poll,
   useKey,
 };

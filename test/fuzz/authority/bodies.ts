@@ -55,12 +55,18 @@ function blankWorld(): SampleWorld {
     return blank(kindOfPath(path));
   };
   return {
-    ...{ instanceId: blank("instance"), organizationId: blank("organization") },
-    ...{ projectId: blank("project"), userId: blank("user"), targetId: blank("target") },
+    instanceId: blank("instance"),
+    organizationId: blank("organization"),
+    projectId: blank("project"),
+    userId: blank("user"),
+    targetId: blank("target"),
     texts: new Map(),
     newTarget: async () => blank("target"),
     setExecution: async () => blank("execution"),
-    ...{ create, make, createAs: (_, path) => create(path), put: create },
+    create,
+    make,
+    createAs: (_, path) => create(path),
+    put: create,
     act: async (path) => void (await create(path)),
     open: async () => "/",
     bring: async () => blank("import"),

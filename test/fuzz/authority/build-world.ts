@@ -145,17 +145,17 @@ class Builder {
       name: `project ${name}`,
       place: {
         type: "project" as const,
-        ...{ id: id(`project ${name}`), organizationId: id(`organization ${name}`) },
+        id: id(`project ${name}`),
+        organizationId: id(`organization ${name}`),
       },
     }));
-    const grants = [
-      ["beta to alpha", "alpha"],
-      ["alpha to beta", "beta"],
-    ].map(([name, to]) => ({
+    const grantees = { "beta to alpha": "alpha", "alpha to beta": "beta" };
+    const grants = Object.entries(grantees).map(([name, to]) => ({
       name: `grant ${name}`,
       place: {
         type: "projectGrant" as const,
-        ...{ id: id(`project_grant ${name}`), organizationId: id(`organization ${to}`) },
+        id: id(`project_grant ${name}`),
+        organizationId: id(`organization ${to}`),
       },
     }));
     const instance = { name: "instance", place: { type: "instance" as const } };

@@ -168,7 +168,8 @@ export const callActions: Actions = {
       path: `/users?ctx.org_id=${organization(random, world)}`,
       body: {
         ...(id === undefined ? {} : { user_id: id }),
-        ...{ username: `machine ${random.below(1e6)}`, schema_id: "machine" },
+        username: `machine ${random.below(1e6)}`,
+        schema_id: "machine",
         data: { name: "machine" },
       },
       of: "user",
@@ -184,7 +185,8 @@ export const callActions: Actions = {
   makeApp: rest("makeApp", 2, (random, world) => ({
     path: "/apps",
     body: {
-      ...{ project_id: known(random, world, "project") ?? "", name: `app ${random.below(1e6)}` },
+      project_id: known(random, world, "project") ?? "",
+      name: `app ${random.below(1e6)}`,
       oidc: appConfig,
     },
     of: "app",
@@ -228,7 +230,9 @@ export const callActions: Actions = {
       idp: {
         name: "attacker's",
         options: {
-          ...{ is_linking_allowed: true, is_creation_allowed: true, is_auto_creation: true },
+          is_linking_allowed: true,
+          is_creation_allowed: true,
+          is_auto_creation: true,
           auto_linking: `AUTO_LINKING_OPTION_${random.chance(0.5) ? "EMAIL" : "USERNAME"}`,
         },
       },

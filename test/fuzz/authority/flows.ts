@@ -43,11 +43,16 @@ export type Asked = {
 
 export const authorizeUrl = ({ clientId, redirectUri, scope, ...more }: Asked): string => {
   const query = new URLSearchParams({
-    ...{ client_id: clientId, redirect_uri: redirectUri, scope },
-    ...{ response_type: more.responseType ?? "code", state: "s" },
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    scope,
+    response_type: more.responseType ?? "code",
+    state: "s",
     ...(more.prompt === undefined ? {} : { prompt: more.prompt }),
     // RFC 7636, appendix B: every client may prove itself so.
-    ...{ code_challenge: challenge, code_challenge_method: "S256", nonce: "n" },
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+    nonce: "n",
   });
   return `${endpoints.authorize}?${query}`;
 };
@@ -115,8 +120,11 @@ async function answer(
       return password === undefined
         ? undefined
         : browser.submit(page, {
-            ...{ current_password: password, password, new_password: `${password}!` },
-            ...{ new_password_repeated: `${password}!`, repeated: `${password}!` },
+            current_password: password,
+            password,
+            new_password: `${password}!`,
+            new_password_repeated: `${password}!`,
+            repeated: `${password}!`,
           });
     default:
       return undefined;

@@ -23,7 +23,7 @@ export async function mailbox(
       const code = /Code: (\S+)/.exec(text)?.[1];
       const link = /href="([^"]+)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
       return {
-        ...{ address: to },
+        address: to,
         ...(code === undefined ? {} : { code }),
         ...(link === undefined ? {} : { link }),
       };

@@ -29,25 +29,30 @@ export async function makeWorld(service: Service, role: string): Promise<World> 
   const book = new Book();
   const browsers = new Map<string, Browser>();
   const world: World = {
-    ...{ service, host, instanceId: String(details.id), ownerToken: String(personal_access_token) },
-    ...{ role: allRoles.includes(role) ? role : undefined, book, browsers },
-    ...{ places: [], allowed: new Set(), attackers: new Set(["attacker", "robot"]) },
-    ...{
-      people: new Map(),
-      consents: new Map(),
-      led: new Map(),
-      clients: new Map(),
-      used: new Set(),
-      samples: 0,
-      isCarelessTaken: false,
-      focus: new Map(),
-      subjects: new Map(),
-      passkeys: new Map(),
-      touched: new Map(),
-      about: new Map(),
-      mailOf: new Map(),
-      codeAskedBy: new Map(),
-    },
+    service,
+    host,
+    instanceId: String(details.id),
+    ownerToken: String(personal_access_token),
+    role: allRoles.includes(role) ? role : undefined,
+    book,
+    browsers,
+    places: [],
+    allowed: new Set(),
+    attackers: new Set(["attacker", "robot"]),
+    people: new Map(),
+    consents: new Map(),
+    led: new Map(),
+    clients: new Map(),
+    used: new Set(),
+    samples: 0,
+    isCarelessTaken: false,
+    focus: new Map(),
+    subjects: new Map(),
+    passkeys: new Map(),
+    touched: new Map(),
+    about: new Map(),
+    mailOf: new Map(),
+    codeAskedBy: new Map(),
     browser(of) {
       const known = browsers.get(of) ?? browserOf(service, host);
       browsers.set(of, known);
@@ -55,12 +60,10 @@ export async function makeWorld(service: Service, role: string): Promise<World> 
     },
     asOwner: (method, path, body) =>
       callJson(service, {
-        ...{
-          host,
-          token: world.ownerToken,
-          method,
-          path: `${path.startsWith("/set") ? "" : base}${path}`,
-        },
+        host,
+        token: world.ownerToken,
+        method,
+        path: `${path.startsWith("/set") ? "" : base}${path}`,
         ...(body === undefined ? {} : { body }),
       }),
   };

@@ -223,7 +223,10 @@ const logInLinked: Action = {
     const start = await browser.open(authorizeUrl(asked));
     const idp = world.book.textOf("idp provider");
     const { page } = await walk(world.service, browser, start, {
-      ...{ loginName: person.loginName, idp, visit: visitAt, choice: "own" },
+      loginName: person.loginName,
+      idp,
+      visit: visitAt,
+      choice: "own",
     });
     return { isDone: page.left !== undefined };
   },

@@ -199,6 +199,11 @@ const useCookie: Action = {
 
 /** What is done on the pages of the login. */
 export const pageActions: Actions = {
-  ...{ logIn, logInByProvider, useCookie },
-  ...{ forgot, readMail, resetByMail, register },
+  logIn,
+  logInByProvider,
+  useCookie,
+  forgot,
+  readMail,
+  resetByMail,
+  register,
 };

@@ -66,9 +66,15 @@ function attackersWorld(world: World, words: JsonObject, made: Made): SampleWorl
       rest_webhook: { url: "http://localhost:9/hook" },
     });
   return {
-    ...{ instanceId: world.instanceId, organizationId, projectId: text(words, "project") },
-    ...{ userId: user ?? book.textOf("user robot"), targetId: optional(words, "target") ?? "" },
-    ...{ texts: new Map(), newTarget, make, create },
+    instanceId: world.instanceId,
+    organizationId,
+    projectId: text(words, "project"),
+    userId: user ?? book.textOf("user robot"),
+    targetId: optional(words, "target") ?? "",
+    texts: new Map(),
+    newTarget,
+    make,
+    create,
     createAs: (as, path, body) =>
       callJson(service, { host, token: as, path: `${base}${path}`, body: body ?? {} }).then(
         ({ json }) => Object(json),
@@ -109,7 +115,8 @@ export const prepared: Action = {
     const user = random.chance(0.6) ? userFor(random, world, by) : undefined;
     const target = known(random, world, "target");
     return {
-      ...{ method: random.weighted(fitting), by },
+      method: random.weighted(fitting),
+      by,
       organization: random.chance(0.7)
         ? nameIn("organization alpha")
         : (known(random, world, "organization") ?? ""),

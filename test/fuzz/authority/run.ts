@@ -14,8 +14,11 @@ import { makeWorld } from "./make-world.ts";
 import type { World } from "./world.ts";
 
 const actions: Actions = {
-  ...{ ...callActions, prepared },
-  ...{ ...attackActions, ...pageActions, ...otherActions },
+  ...callActions,
+  prepared,
+  ...attackActions,
+  ...pageActions,
+  ...otherActions,
 };
 const drawn = Object.entries(actions);
 /** The weights of actions at this point of an attack. */

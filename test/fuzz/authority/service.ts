@@ -98,7 +98,15 @@ export async function startService(processes: number): Promise<Service> {
   const grpc: Service["grpc"] = { call: (...given) => next().grpc.call(...given) };
   const send: Service["send"] = (request) => next().send(request);
   return {
-    ...{ app, port, deps, ports, honest, attackers, now, grpc, send },
+    app,
+    port,
+    deps,
+    ports,
+    honest,
+    attackers,
+    now,
+    grpc,
+    send,
     pass: (ms) => void (shift += ms),
     systemToken: () => operator.tokenFor(app.made.issuer, now()),
     async whoIs(host, token) {

@@ -23,7 +23,8 @@ export async function answering(
   let clientId: string | undefined;
   const noted: string[] = [];
   const noteOf = (error?: string, reason?: string): Note => ({
-    ...{ clientId, error },
+    clientId,
+    error,
     reason: [...(reason === undefined ? [] : [reason]), ...noted].join("; "),
   });
   try {

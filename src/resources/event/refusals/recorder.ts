@@ -38,6 +38,7 @@ type Parts = Pick<Deps, "events" | "now" | "newId"> & {
 export function createRefusals(parts: Parts, onError: (error: unknown) => void): Refusals {
   const { events, now, newId } = parts;
   const tally = createTally(mostAnHour);
+  const reasons = createReasonCounts();
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
@@ -56,35 +57,12 @@ export function createRefusals(parts: Parts, onError: (error: unknown) => void):
         if (userId !== undefined && !homes.has(userId) && !isServiceEditor(userId)) continue;
         const id = ids[nth] ?? newId();
         const home = each.refused.organizationId ?? homes.get(userId ?? "") ?? "";
-        tx.write(...(await rowsOf(tx, { ...each, id }, home, newKeys)));
+        tx.write(...(await rowsOf(events, tx, { ...each, id }, home, newKeys)));
         remaining.push(each);
       }
       return remaining;
     });
     for (const each of written) each.id ??= ids[due.indexOf(each)];
-  }
-
-  async function rowsOf(
-    tx: Transaction,
-    counted: Counted & { id: string },
-    organizationId: string,
-    newKeys: Map<string, SealingKey>,
-  ): Promise<RowChange[]> {
-    const { id, refused, count, firstAt, lastAt } = counted;
-    const { instanceId, kind, reason, operation, userId, clientId, idpId } = refused;
-    const presence = presenceOf(refused);
-    const { sealed, changes } =
-      presence === undefined
-        ? { sealed: { keyType: "", keyId: "", sealed: null }, changes: [] }
-        : await events.seen.seal(tx, { instanceId, id }, presence, newKeys);
-    const row = putRow(refusals, {
-      ...{ instanceId, id, kind, reason, operation, organizationId, count, firstAt, lastAt },
-      ...{ userId: userId ?? null, clientId: clientId ?? null, idpId: idpId ?? null },
-      ...whoIn(presence),
-      ...sealed,
-      expiresAt: new Date(lastAt.getTime() + keptMs),
-    });
-    return [...changes, row];
   }
 
   async function flush(): Promise<void> {
@@ -96,19 +74,10 @@ export function createRefusals(parts: Parts, onError: (error: unknown) => void):
     }
   }
 
-  const counts = new Map<string, { kind: string; reason: string; count: number }>();
-  function countOne({ kind, reason }: Refused): void {
-    const isRoom = counts.has(`${kind} ${reason}`) || counts.size < mostReasons;
-    const named = isRoom ? reason : "other";
-    const key = `${kind} ${named}`;
-    const before = counts.get(key)?.count ?? 0;
-    counts.set(key, { kind, reason: named, count: before + 1 });
-  }
-
   return {
-    noted: () => [...counts.values()],
+    noted: reasons.noted,
     note(refused) {
-      countOne(refused);
+      reasons.add(refused);
       tally.add(refused, now());
       timer ??= setTimeout(() => void (flushing = flushing.then(flush)), flushMs).unref();
     },
@@ -116,6 +85,60 @@ export function createRefusals(parts: Parts, onError: (error: unknown) => void):
       clearTimeout(timer);
       await flushing;
       await flush();
+    },
+  };
+}
+
+/** The row of a refusal, with the key that seals whence it came where that is new. */
+async function rowsOf(
+  { seen }: Parts["events"],
+  tx: Transaction,
+  counted: Counted & { id: string },
+  organizationId: string,
+  newKeys: Map<string, SealingKey>,
+): Promise<RowChange[]> {
+  const { id, refused, count, firstAt, lastAt } = counted;
+  const { instanceId, kind, reason, operation, userId, clientId, idpId } = refused;
+  const presence = presenceOf(refused);
+  const { sealed, changes } =
+    presence === undefined
+      ? withoutPresence
+      : await seen.seal(tx, { instanceId, id }, presence, newKeys);
+  return [
+    ...changes,
+    putRow(refusals, {
+      instanceId,
+      id,
+      kind,
+      reason,
+      operation,
+      organizationId,
+      count,
+      firstAt,
+      lastAt,
+      userId: userId ?? null,
+      clientId: clientId ?? null,
+      idpId: idpId ?? null,
+      ...whoIn(presence),
+      ...sealed,
+      expiresAt: new Date(lastAt.getTime() + keptMs),
+    }),
+  ];
+}
+
+const withoutPresence = { sealed: { keyType: "", keyId: "", sealed: null }, changes: [] };
+
+/** How often each reason was given since the start; beyond so many reasons each further one counts as "other". */
+function createReasonCounts() {
+  const counts = new Map<string, { kind: string; reason: string; count: number }>();
+  return {
+    noted: () => [...counts.values()],
+    add({ kind, reason }: Refused): void {
+      const isRoom = counts.has(`${kind} ${reason}`) || counts.size < mostReasons;
+      const named = isRoom ? reason : "other";
+      const key = `${kind} ${named}`;
+      const before = counts.get(key)?.count ?? 0;
+      counts.set(key, { kind, reason: named, count: before + 1 });
     },
   };
 }

@@ -90,7 +90,16 @@ const nameOf = ({ instanceId, kind, reason, operation, presence, ...who }: Refus
   const { userId = "", clientId = "", idpId = "" } = who;
   const { personId = "", sessionId = "", familyId = "", address = "" } = presence ?? {};
   return [
-    ...[instanceId, kind, reason, operation, userId, clientId, idpId],
-    ...[personId, sessionId, familyId, address === "" ? "" : sourceOf(address)],
+    instanceId,
+    kind,
+    reason,
+    operation,
+    userId,
+    clientId,
+    idpId,
+    personId,
+    sessionId,
+    familyId,
+    address === "" ? "" : sourceOf(address),
   ].join("\n");
 };

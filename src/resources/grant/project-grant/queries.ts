@@ -96,7 +96,8 @@ export function projectGrantQueries(deps: Deps) {
       filters: { roleKey: (key) => isListed(db, t, projectGrantsByRole, key) },
       visible: (scope) =>
         tenancy.visible(scope, {
-          ...{ organizationId, projectId },
+          organizationId,
+          projectId,
           also: ({ organizations, projectGrants: grants }) =>
             or(isOneOf(grantedOrganizationId, organizations), isOneOf(id, grants)),
         }),

@@ -72,7 +72,8 @@ export function userGrantQueries(deps: Deps) {
       filters: { roleKey: (key) => isListed(db, t, userGrantsByRole, key) },
       visible: (scope) =>
         tenancy.visible(scope, {
-          ...{ organizationId, userId },
+          organizationId,
+          userId,
           // The members of a project see what its owner granted, those of a project grant what was granted by it.
           also: ({ projects, projectGrants }) =>
             or(

@@ -64,8 +64,12 @@ export function createUsage(
   async function write(instanceId: string, counts: Counts): Promise<void> {
     const expiresAt = new Date(now().getTime() + keptMs);
     const row = putRow(usages, {
-      ...{ instanceId, day, process: db.processName, expiresAt },
-      ...{ requests: BigInt(counts.requests), tokens: BigInt(counts.tokens) },
+      instanceId,
+      day,
+      process: db.processName,
+      expiresAt,
+      requests: BigInt(counts.requests),
+      tokens: BigInt(counts.tokens),
     });
     await db.commit({ instanceId, expect: [], claims: [], events: [], changes: [row] });
   }

@@ -33,7 +33,11 @@ function toWebAuthN(
   const { creationDate, lastUseDate } = made(row, lastUse);
   const { aaguid } = details;
   return {
-    ...{ webAuthNId, name, isVerified, userVerified, creationDate },
+    webAuthNId,
+    name,
+    isVerified,
+    userVerified,
+    creationDate,
     ...(lastUseDate === undefined ? {} : { lastUseDate }),
     ...(typeof aaguid === "string" ? { aaguid } : {}),
   };
@@ -47,7 +51,9 @@ export const toIdpLink = ({
   isVerified,
   creationDate,
 }: AuthenticatorRow): MessageInitShape<typeof IDPLinkSchema> => ({
-  ...{ idpId, username, suspended: !isVerified },
+  idpId,
+  username,
+  suspended: !isVerified,
   userId: lookup.slice(idpId.length + 1),
   creationDate: timestampFromDate(creationDate),
 });
@@ -71,10 +77,14 @@ export function toAuthenticators(
     webAuthN: of("web_authn").map((row) => toWebAuthN(row, lastUse)),
     totps: of("totp").map(({ id: totpId, isVerified }) => ({ totpId, isVerified })),
     otpSms: of("otp_sms").map(({ id: otpSmsId, label: phone, isVerified }) => ({
-      ...{ otpSmsId, phone, isVerified },
+      otpSmsId,
+      phone,
+      isVerified,
     })),
     otpEmail: of("otp_email").map(({ id: otpEmailId, label: address, isVerified }) => ({
-      ...{ otpEmailId, address, isVerified },
+      otpEmailId,
+      address,
+      isVerified,
     })),
     publicKeys: of("key").map((row) => ({ keyId: row.id, ...expiring(row, lastUse) })),
     personalAccessTokens: of("pat").map((row) => ({ tokenId: row.id, ...expiring(row, lastUse) })),

@@ -45,8 +45,10 @@ const lasting = ({ expirationDate }: Lasting) => ({
 const password = of("password", () => onlyOne);
 const webAuthN = of("web_authn", ({ webAuthNId }: { webAuthNId: string }) => webAuthNId);
 const renamed: Effect<{ webAuthNId: string; name: string }> = {
-  ...{ kind: "web_authn", does: "rename" },
-  ...{ id: ({ webAuthNId }) => webAuthNId, label: ({ name }) => name },
+  kind: "web_authn",
+  does: "rename",
+  id: ({ webAuthNId }) => webAuthNId,
+  label: ({ name }) => name,
 };
 const totp = of("totp", ({ totpId }: { totpId: string }) => totpId);
 const sms = of("otp_sms", ({ otpSmsId }: { otpSmsId: string }) => otpSmsId);
@@ -61,7 +63,10 @@ const credential = (isPasskey: boolean) =>
   webAuthN.added<Credential>(
     ({ credentialId }) => ({ address: credentialId, isPasskey }),
     ({ name, credentialId, signCount, publicKey, transports, rpId, aaguid }) => ({
-      ...{ isMarked: isPasskey, label: name, lookup: credentialId, number: signCount },
+      isMarked: isPasskey,
+      label: name,
+      lookup: credentialId,
+      number: signCount,
       details: { publicKey, transports, rpId, ...(aaguid === undefined ? {} : { aaguid }) },
     }),
   );
@@ -119,9 +124,7 @@ export const effects: Effects = {
   "user.pat.removed": pat.removed,
   "user.machine.key.added": key.added<{ keyId: string; publicKey: string } & Lasting>(
     lasting,
-    ({ keyId: lookup, publicKey }) => ({
-      ...{ lookup, details: { publicKey } },
-    }),
+    ({ keyId: lookup, publicKey }) => ({ lookup, details: { publicKey } }),
   ),
   "user.machine.key.removed": key.removed,
   "user.machine.secret.set": secret.added(

@@ -53,7 +53,10 @@ export const userAuthenticators = table(
 );
 
 const keyOf = ({ instanceId, aggregateId: userId }: Recorded, kind: string, id: string) => ({
-  ...{ instanceId, userId, kind, id },
+  instanceId,
+  userId,
+  kind,
+  id,
 });
 type Changes = Parameters<typeof updateRows<typeof userAuthenticators>>[2];
 const change = (event: Recorded, kind: string, id: string, columns: Changes): RowChange[] => [
@@ -72,7 +75,11 @@ function apply(event: Recorded, effect: Effect<unknown>): RowChange[] {
       ...keyOf(event, kind, id),
       organizationId: event.owner.id,
       isVerified,
-      ...{ isMarked: false, label: "", lookup: "", number: 0, details: {} },
+      isMarked: false,
+      label: "",
+      lookup: "",
+      number: 0,
+      details: {},
       creatorId: event.editorId,
       ...touch(event),
       creationDate: event.createdAt,

@@ -187,7 +187,10 @@ async function open(tx: Transaction, ref: UserRef, found: CheckRow | undefined) 
 // What a wrong attempt costs the store: a flush.
 async function spend(db: UserDeps["db"], { instanceId }: WriteContext): Promise<undefined> {
   const row = putRow(attemptCounts, {
-    ...{ instanceId, userId: nobody, version: 0n, totpStep: 0n },
+    instanceId,
+    userId: nobody,
+    version: 0n,
+    totpStep: 0n,
     ...none,
   });
   await db.commit({ instanceId, expect: [], claims: [], events: [], changes: [row] });
@@ -236,7 +239,11 @@ const refusedBy = (
   userId: string | undefined,
   judgement: Judgement | undefined,
 ): Refused => ({
-  ...{ instanceId, kind: "login", operation, userId, presence },
+  instanceId,
+  kind: "login",
+  operation,
+  userId,
+  presence,
   reason: userId === undefined ? "UNKNOWN" : judgement === undefined ? "CLOSED" : "WRONG",
 });
 

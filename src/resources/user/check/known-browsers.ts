@@ -127,8 +127,10 @@ const seenOf = (presence: Presence | undefined): string =>
 
 const epoch = new Date(0);
 const noFailures = {
-  ...{ passwordFailures: 0, passwordFailedAt: epoch },
-  ...{ factorFailures: 0, factorFailedAt: epoch },
+  passwordFailures: 0,
+  passwordFailedAt: epoch,
+  factorFailures: 0,
+  factorFailedAt: epoch,
 };
 
 const forget = ({ instanceId, userId, browserId }: KnownBrowser): RowChange =>

@@ -61,7 +61,8 @@ export function idpLinkHandlers({
         const { idp } = await intents.requireIdp(instanceId, state.organizationId, idpId);
         if (!idp.options.isLinkingAllowed) throw linkingOff();
         const link: Link = {
-          ...{ idpId, externalUserId: identity.id },
+          idpId,
+          externalUserId: identity.id,
           username: identity.username ?? identity.email ?? "",
         };
         await intents.spend(tx, instanceId, said, id);

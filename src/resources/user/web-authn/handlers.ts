@@ -125,7 +125,9 @@ function registrationHandlers(
         }
         const webAuthNId = newId();
         const challenge = await challenges.open(tx, at, {
-          ...{ id: webAuthNId, domain, userVerification: "preferred" },
+          id: webAuthNId,
+          domain,
+          userVerification: "preferred",
           purpose: isConditional ? "preparation" : "registration",
         });
         const rows = await authenticators.ofKind(at, "web_authn");

@@ -208,8 +208,16 @@ const notForClient = "it is not for the client that asks";
 const notActive = "its user is not active";
 
 const onlyNamed = (user: User) => ({
-  ...{ user, clientId: "", isMachine: false, scope: undefined, audience: [], access: undefined },
-  ...{ authTime: undefined, amr: [], acr: undefined, actor: undefined },
+  user,
+  clientId: "",
+  isMachine: false,
+  scope: undefined,
+  audience: [],
+  access: undefined,
+  authTime: undefined,
+  amr: [],
+  acr: undefined,
+  actor: undefined,
   parents: [{ id: user.id, userId: "" }],
 });
 

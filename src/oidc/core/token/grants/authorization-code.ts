@@ -34,8 +34,12 @@ export const authorizationCode: Grant = {
     const scope = grantedScope(client, grant.scope);
     const { redirectUri: _, codeChallenge: __, ...session } = grant;
     const issued = await issueTokens(parts, at, {
-      ...{ user, client, clientId: client.clientId, scope },
-      ...{ audience: grant.audience, access: grant.access },
+      user,
+      client,
+      clientId: client.clientId,
+      scope,
+      audience: grant.audience,
+      access: grant.access,
       session: { open: { ...session, scope } },
       accessToken: formOf(client),
       idToken: scope.includes("openid"),

@@ -29,12 +29,17 @@ export const clientCredentials: Grant = {
       const scope = readScope(required(form, "scope")).filter((each) => each !== "offline_access");
       return fieldsOf(
         await issueTokens(parts, at, {
-          ...{ user, clientId, client: undefined, scope },
+          user,
+          clientId,
+          client: undefined,
+          scope,
           audience: await targetsOfMachine(parts, at, user, scope),
           access: undefined,
           session: undefined,
           accessToken: formOf(user),
-          ...{ idToken: false, refreshToken: false, spend: [] },
+          idToken: false,
+          refreshToken: false,
+          spend: [],
         }),
       );
     });

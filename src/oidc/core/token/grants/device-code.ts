@@ -33,7 +33,12 @@ export const deviceCode: Grant = {
     const { scope, audience, access } = grant;
     return fieldsOf(
       await issueTokens(parts, at, {
-        ...{ user, client, clientId: client.clientId, scope, audience, access },
+        user,
+        client,
+        clientId: client.clientId,
+        scope,
+        audience,
+        access,
         session: { open: grant },
         accessToken: formOf(client),
         idToken: scope.includes("openid"),

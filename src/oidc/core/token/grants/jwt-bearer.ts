@@ -38,7 +38,11 @@ export const jwtBearer: Grant = {
     const spend = [{ kind: "assertion" as const, issuer: `user:${user.id}`, jti, expiresAt }];
     const issued = await usedUpAnyway(parts.tokens, at, spend, async () =>
       issueTokens(parts, at, {
-        ...{ user, clientId, client: undefined, scope, spend },
+        user,
+        clientId,
+        client: undefined,
+        scope,
+        spend,
         audience: await targetsOfMachine(parts, at, user, scope),
         access: undefined,
         session: undefined,

@@ -35,8 +35,12 @@ export const refreshToken: Grant = {
     if (!isWithin) throw invalidScope("the scope exceeds what was granted at first");
     const user = await activeUser(parts, at, client, session.userId);
     const issued = await issueTokens(parts, at, {
-      ...{ user, client, clientId: client.clientId, scope },
-      ...{ audience: session.audience, access: session.access },
+      user,
+      client,
+      clientId: client.clientId,
+      scope,
+      audience: session.audience,
+      access: session.access,
       session: { renew: session, refreshEnd: expiresAt },
       accessToken: formOf(client),
       idToken: scope.includes("openid"),

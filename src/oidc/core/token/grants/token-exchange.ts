@@ -47,13 +47,20 @@ export const tokenExchange: Grant = {
       const scope = asked.filter((word) => reachesApi || !isOwnApi(word, own));
       requireWithin(scope, subject.scope ?? actor?.scope ?? []);
       const session = sessionOf(subject, actor, {
-        ...{ issuer: at.issuer, clientId: client.clientId, audience, scope },
+        issuer: at.issuer,
+        clientId: client.clientId,
+        audience,
+        scope,
         access: reachesApi ? access : undefined,
       });
       const asIdToken = wanted === idTokenType;
       const issued = await issueTokens(parts, at, {
-        ...{ user, client, clientId: client.clientId, scope },
-        ...{ audience: session.audience, access: session.access },
+        user,
+        client,
+        clientId: client.clientId,
+        scope,
+        audience: session.audience,
+        access: session.access,
         session: { open: session },
         accessToken: asIdToken ? undefined : wanted === jwtType ? "jwt" : "opaque",
         idToken: asIdToken || scope.includes("openid"),
@@ -160,8 +167,15 @@ function sessionOf(
   if (parents.length > mostParents) throw invalidRequest("the tokens were exchanged too often");
   return {
     ...asked,
-    ...{ userId: user.id, organizationId: user.organizationId, sessionId: "" },
-    ...{ nonce: undefined, claims: undefined, authTime, amr, acr, parents },
+    userId: user.id,
+    organizationId: user.organizationId,
+    sessionId: "",
+    nonce: undefined,
+    claims: undefined,
+    authTime,
+    amr,
+    acr,
+    parents,
     actor: actor === undefined ? subject.actor : chain(issuer, actor, subject.actor),
   };
 }
