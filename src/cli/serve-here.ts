@@ -86,7 +86,10 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
 // An orderly end would close the store, which flushes it again as if nothing had happened.
 const endAsByCrash = () => process.kill(process.pid, "SIGKILL");
 
-/** @param isWorker the interrupt of a terminal reaches the process that has started this one too, which says what happens */
+/**
+ * @param isWorker what is sent to a group of processes reaches the one that has started this one too, which says what happens: the
+ *   interrupt of a terminal, or the end of a unit of systemd, after which it sends a second one
+ */
 function stopSignal(isWorker: boolean): Promise<void> {
   return new Promise((resolve) => {
     if (isWorker) process.on("SIGINT", () => undefined);
@@ -94,7 +97,7 @@ function stopSignal(isWorker: boolean): Promise<void> {
     let asked = false;
     for (const signal of signals) {
       process.on(signal, () => {
-        if (asked) process.exit(exitCodes.failed);
+        if (asked && !isWorker) process.exit(exitCodes.failed);
         asked = true;
         resolve();
       });

@@ -15,6 +15,7 @@ import {
   type Engine,
   engineNames,
   request,
+  slowTarget,
   type Service,
   startWorkers,
 } from "./workers.ts";
@@ -80,10 +81,20 @@ const servingTogether = (engine: Engine) => {
     }
   });
 
-  it("end in order with 0 when the one that has started them is asked to stop", async () => {
+  const told =
+    engine === "sqlite"
+      ? "all of them are asked to stop, as by whoever signals their group"
+      : "the one that has started them is asked to stop";
+  it(`end in order with 0 when ${told}: the call under way is answered`, async () => {
     const all = childrenOf(service.child);
     assert.equal(all.length, engine === "sqlite" ? 3 : 2);
+    const call = slowTarget(service, "under way");
+    await delay(200);
+    if (engine === "sqlite") for (const pid of all) process.kill(pid, "SIGTERM");
     service.child.kill("SIGTERM");
+    await service.until("they stop", () => service.said("stopping") >= 3);
+    call.finish();
+    assert.equal(await call.status, 201);
     assert.equal(await service.gone, 0);
     assert.ok(service.said("stopped") >= 3, service.printed().slice(-2_000));
     for (const pid of all) assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });

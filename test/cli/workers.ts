@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -86,6 +87,29 @@ export const addTarget = async (service: Service, name: string) => {
   });
   return request(service, "/resources/v3alpha/targets", { method: "POST", body });
 };
+
+/** A request of which the end is sent when it is asked for. */
+export function slowTarget({ port, token }: Service, name: string) {
+  const body = JSON.stringify({
+    name,
+    rest_webhook: { url: "https://example.com/hook" },
+    timeout: "5s",
+  });
+  const sent = httpRequest(`http://localhost:${port}/resources/v3alpha/targets`, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      "content-length": body.length,
+    },
+  });
+  const status = new Promise<number | undefined>((resolve, reject) => {
+    sent.once("response", (response) => resolve(response.resume().statusCode));
+    sent.once("error", reject);
+  });
+  sent.write(body.slice(0, 20));
+  return { status, finish: () => sent.end(body.slice(20)) };
+}
 
 /** The processes that serve, and for a store of SQLite the one that writes. */
 export function processesOf({ child }: Service): { workers: number[]; writer: number | undefined } {
