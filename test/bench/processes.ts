@@ -3,7 +3,7 @@
 // other, so that what two processes cost is seen and not what two cores give. See README.md.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { freshDatabase } from "../support/postgres.ts";
+import { freshDatabase, type TestDatabase } from "../support/postgres.ts";
 import { rowsOf, type Row, startBuild } from "./builds.ts";
 import { median } from "./judge.ts";
 import { runLoad } from "./load/load.ts";
@@ -39,53 +39,85 @@ function familyOf(pid: number): number[] {
   return [pid, ...children.split(" ").filter(Boolean).map(Number)];
 }
 
-const usedBy = ({ pid }: Child): number =>
+const usedBy = (pid: number): number =>
   familyOf(pid).reduce((sum, each) => sum + cpuSeconds(each), 0);
 
-async function rateOf(child: Child, { load }: Row, lasting: number): Promise<number> {
-  const before = usedBy(child);
+/** What a row takes by a side: requests a second of its processor time, and microseconds of the database's a request. */
+type Rate = { rate: number; databaseUs: number };
+
+async function rateOf({ child, server }: Side, { load }: Row, lasting: number): Promise<Rate> {
+  const used = () => ({
+    ours: usedBy(child.pid),
+    database: server === undefined ? 0 : usedBy(server),
+  });
+  const before = used();
   const { requests, problem } = await runLoad({ ...load, connections }, lasting);
   if (problem !== "") throw new Error(problem);
-  return requests / (usedBy(child) - before);
+  const after = used();
+  return {
+    rate: requests / (after.ours - before.ours),
+    databaseUs: ((after.database - before.database) / requests) * 1e6,
+  };
 }
+
+/** The process of PostgreSQL that has started those which serve connections. */
+async function serverOf({ execute }: TestDatabase): Promise<number> {
+  const { rows } = await execute(
+    "SELECT split_part(pg_read_file('postmaster.pid'), chr(10), 1) AS pid",
+  );
+  return Number(rows[0].pid);
+}
+
+type Side = {
+  count: number;
+  child: Child;
+  server: number | undefined;
+  rows: Row[];
+  rates: Map<string, Rate[]>;
+};
 
 await using running = new AsyncDisposableStack();
 const sides = await Promise.all(
-  [1, 2].map(async (count) => {
+  [1, 2].map(async (count): Promise<Side> => {
     const env: Record<string, string> = { IDSVC_PROCESSES: String(count) };
+    let server: number | undefined;
     if (flags.engine === "postgres") {
-      env["IDSVC_DATABASE_URL"] = running.use(await freshDatabase()).url;
+      const database = running.use(await freshDatabase());
+      env["IDSVC_DATABASE_URL"] = database.url;
+      server = await serverOf(database);
     }
     const { child, token } = await startBuild(root, env);
     running.use(child);
-    const rates = new Map<string, number[]>();
-    return { count, child, rows: await rowsOf(child, token, flags.only), rates };
+    const rows = await rowsOf(child, token, flags.only);
+    return { count, child, server, rows, rates: new Map() };
   }),
 );
-for (const { count, child, rows } of sides)
-  for (const row of rows) await rateOf(child, row, warmSeconds * count);
+for (const side of sides)
+  for (const row of side.rows) await rateOf(side, row, warmSeconds * side.count);
 for (let round = 0; round < rounds; round += 1) {
-  for (const { child, rows, rates } of round % 2 === 0 ? sides : sides.toReversed()) {
-    for (const row of rows) {
-      const rate = await rateOf(child, row, seconds);
-      rates.set(row.name, [...(rates.get(row.name) ?? []), rate]);
+  for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+    for (const row of side.rows) {
+      const rate = await rateOf(side, row, seconds);
+      side.rates.set(row.name, [...(side.rates.get(row.name) ?? []), rate]);
     }
   }
 }
 const [one, two] = sides;
-process.stdout.write("row             one process    two processes   ratio   must\n");
+const heading = ["row", "one process", "two processes", "ratio", "must", "database us, one", "two"];
+console.log(heading.map((word) => word.padStart(16)).join(""));
 for (const { name } of one?.rows ?? []) {
   const [before, after] = [one, two].map((side) => side?.rates.get(name) ?? []);
-  const ratios = (before ?? []).map((rate, round) => (after?.[round] ?? Number.NaN) / rate);
+  const ratios = (before ?? []).map(
+    ({ rate }, round) => (after?.[round]?.rate ?? Number.NaN) / rate,
+  );
   const least = must[name] ?? mustRead;
-  const cells = [before, after].map((rates) =>
-    median(rates ?? [])
-      .toFixed(0)
-      .padStart(12),
-  );
   const ratio = median(ratios);
-  process.stdout.write(
-    `${name.padEnd(14)}${cells.join("     ")}${ratio.toFixed(2).padStart(10)}${String(least).padStart(7)}\n`,
-  );
+  const [rates, ofDatabase] = [
+    (side: Rate[] = []) => median(side.map(({ rate }) => rate)).toFixed(0),
+    (side: Rate[] = []) => median(side.map(({ databaseUs }) => databaseUs)).toFixed(0),
+  ];
+  const cells = [rates(before), rates(after), ratio.toFixed(2), String(least)];
+  const line = [name, ...cells, ofDatabase(before), ofDatabase(after)];
+  console.log(line.map((cell) => cell.padStart(16)).join(""));
   if (!(ratio >= least)) process.exitCode = 1;
 }
