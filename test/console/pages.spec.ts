@@ -110,6 +110,9 @@ describe("the console in a browser", () => {
       ...{ roles: ["ORG_USER_MANAGER"], organizationId },
     });
     const { page } = visit;
+    // They work in the one that they administer, and there is nothing to choose.
+    await page.getByRole("banner").getByText("Aardvark", { exact: false }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /^Where you work/ }).count(), 0);
     const rail = page.getByRole("navigation", { name: "Areas" });
     // They may read projects.
     const areas = ["Home", "People", "Organizations", "Applications"];
@@ -119,6 +122,34 @@ describe("the console in a browser", () => {
     await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
     await page.getByRole("link", { name: "Aardvark" }).click();
     await page.getByRole("heading", { level: 1 }).getByText("Aardvark").waitFor();
+    expectQuiet(visit);
+  });
+
+  it("works in the organization that is chosen, of several or of all", async () => {
+    const second = await peer.addOrganization({ name: "Bandicoot" });
+    await using visit = await enter("/ui/console/settings/password", {
+      ...{ roles: ["ORG_OWNER"], organizationId },
+    });
+    const { page, id } = visit;
+    const choose = async (name: string) => {
+      await page.getByRole("button", { name: /^Where you work/ }).click();
+      await page.getByRole("dialog").getByRole("link", { name }).click();
+      await page.getByRole("button", { name: `Where you work: ${name}` }).waitFor();
+    };
+    const membership = { ctx: { org_id: second }, user_id: id, roles: ["ORG_OWNER"] };
+    bodyOf(await peer.post("/memberships", membership), 201);
+    await page.reload();
+    await choose("Bandicoot");
+    await page.waitForURL((url) => url.search === `?org=${second}`);
+    await page.getByRole("heading", { level: 1, name: "Password policy" }).waitFor();
+    await page.getByRole("row").nth(1).waitFor();
+    await page.getByRole("button", { name: /^Where you work/ }).click();
+    await page.getByRole("dialog").getByRole("link", { name: "Aardvark" }).waitFor();
+    assert.deepEqual(await faultsOf(page), []);
+    await shoot(page, "context");
+    await page.keyboard.press("Escape");
+    await choose("All your organizations");
+    await page.waitForURL((url) => url.search === "");
     expectQuiet(visit);
   });
 

@@ -6,7 +6,8 @@ import { listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { ChoiceFilter, Filter, LanguageFilter } from "../parts/filters.tsx";
 import { type Column, List } from "../parts/list.tsx";
-import { type Place, useRights } from "../rights.ts";
+import { useOrg, useRights } from "../rights.ts";
+import type { Place } from "../rights-of.ts";
 import type { PageRoute, PageSearch } from "../routes.ts";
 import { language as ownLanguage, t } from "../told.ts";
 import { Actions } from "./actions.tsx";
@@ -22,12 +23,13 @@ const Selection = lazy(async () => ({ default: (await import("./selection.tsx"))
 /** The list of all objects of a kind, as its declaration says, with what may be made there. */
 export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }) {
   const search: PageSearch = useSearch({ strict: false });
-  const { q = "", org, state = "", language = ownLanguage } = search;
+  const { q = "", state = "", language = ownLanguage } = search;
+  const org = useOrg();
   const { method, request, isDescending = false } = listed.search;
   const pages = usePages(method, request({ q, org, state, language }), { isDescending });
   const message = listOf(method.output)?.message;
   const ofInstance = listed.isOfInstance === true ? ({ isInstance: true } as const) : undefined;
-  const place = org === undefined ? ofInstance : { organizationId: org };
+  const place = org === undefined ? ofInstance : { organizationId: org, isWithin: true as const };
   const { me } = useRights();
   const page = { instance: me.instanceId, ...(org === undefined ? {} : { org }) };
   useWatch(listed.isLive === true, org, () => void pages.reload());

@@ -9,7 +9,8 @@ import { keepOrg } from "../parts/keep-org.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { PageSearch } from "../routes.ts";
-import { type Place, useRights } from "../rights.ts";
+import { useOrg, useRights } from "../rights.ts";
+import type { Place } from "../rights-of.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";
 import { History } from "./history.tsx";
@@ -33,7 +34,7 @@ function placeOf({ organization, project }: Kind, object: JsonObject): Place | u
 /** The page of an object, as its declaration says: what it is, what may be done with it, and its lists by tab. */
 export function ObjectPage({ kind }: { kind: Kind }) {
   const { id = "" }: { id?: string } = useParams({ strict: false });
-  const { org }: PageSearch = useSearch({ strict: false });
+  const org = useOrg();
   const hasContext = kind.get.input.fields.some(({ name }) => name === "ctx");
   const request = { id, ...(hasContext ? contextOf(org) : {}) };
   const { data, error, refetch } = useAnswer(kind.get, request);

@@ -7,7 +7,7 @@ import { usePages } from "../json-calls.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { type Column, List } from "../parts/list.tsx";
 import { PeriodFilter, periodOf } from "../parts/period.tsx";
-import type { Place } from "../rights.ts";
+import type { Place } from "../rights-of.ts";
 import type { PageSearch } from "../routes.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";

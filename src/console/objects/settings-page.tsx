@@ -1,12 +1,12 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { useSearch } from "@tanstack/react-router";
 import { contextOf, type SettingsGroup, textAt } from "../declared/declare.ts";
 import { setBy, settingsOf } from "../declared/settings.ts";
 import { useAnswer } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import type { PageRoute, PageSearch } from "../routes.ts";
+import { useOrg } from "../rights.ts";
+import type { PageRoute } from "../routes.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";
 import { useNames } from "./names.ts";
@@ -15,7 +15,7 @@ import { valueOf, wordOf } from "./value.tsx";
 
 /** A group of settings: the value of each that counts here, which context set it, and how it is changed. */
 export function SettingsPage({ route, group }: { route: PageRoute; group: SettingsGroup }) {
-  const { org }: PageSearch = useSearch({ strict: false });
+  const org = useOrg();
   const { data, error, refetch } = useAnswer(group.resolve, contextOf(org));
   return (
     <>
