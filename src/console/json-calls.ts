@@ -4,6 +4,7 @@ import { skipToken, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { transport } from "./calls.ts";
 import { textAt } from "./declared/declare.ts";
 import { listOf, objectsAt } from "./declared/schema.ts";
+import { pageRequest } from "./objects/asked.ts";
 
 const usualPageSize = 50;
 const largestPage = 1000;
@@ -50,21 +51,20 @@ export function usePages(
   request: JsonObject,
   { isDescending = false, pageSize = usualPageSize } = {},
 ) {
-  const hasSort = method.input.fields.some(({ name }) => name === "query");
   const found = useInfiniteQuery({
     queryKey: [...keyOf(method, request), isDescending, pageSize],
     initialPageParam: "",
     queryFn({ pageParam: after, signal }) {
-      const query = { limit: pageSize, asc: !isDescending, after, skip_total: true };
-      return callByJson(method, hasSort ? { ...request, query } : request, signal);
+      const asked = pageRequest(method, request, { limit: pageSize, isDescending, after });
+      return callByJson(method, asked, signal);
     },
     getNextPageParam: (answer) => textAt(answer, "details.next") || undefined,
   });
   const list = listOf(method.output);
   async function* all() {
     for (let after: string | undefined = ""; after !== undefined; ) {
-      const query = { limit: largestPage, asc: !isDescending, after, skip_total: true };
-      const page = await callByJson(method, hasSort ? { ...request, query } : request);
+      const asked = pageRequest(method, request, { limit: largestPage, isDescending, after });
+      const page: JsonObject = await callByJson(method, asked);
       yield objectsAt(page, list?.name ?? "");
       after = textAt(page, "details.next") || undefined;
     }

@@ -60,8 +60,7 @@ export function rightsOf(
             : scope === PermissionScope.EVERY_ORGANIZATION) ||
           (scope === PermissionScope.ORGANIZATION && id === place.organizationId) ||
           (scope === PermissionScope.PROJECT && id === place.projectId) ||
-          ((scope === PermissionScope.PROJECT_GRANT || place.isWithin === true) &&
-            organizationId === place.organizationId)),
+          (place.isWithin === true && organizationId === place.organizationId)),
     );
   };
   const isWide = me.result.some(({ scope }) => wide.includes(scope));

@@ -217,7 +217,7 @@ export const pages: readonly PageRoute[] = [
     load: async () => (await instance()).webKeys,
   },
   {
-    ...{ area: "settings", path: "/mail", word: "mailProviders", scope: "one", shows: "list" },
+    ...{ area: "settings", path: "/mail", word: "mailProviders", scope: "instance", shows: "list" },
     needs: "SMTPProviderService.SearchSMTPProviders",
     load: async () => (await messages()).mailProviders,
   },

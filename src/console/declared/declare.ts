@@ -3,8 +3,11 @@ import type { DescMethodUnary, JsonObject, JsonValue } from "@bufbuild/protobuf"
 /** Names of fields joined by dots, as the schema spells them. */
 export type Path = string;
 
+/** What is found by what names it, where an ID is asked for. */
+export type Picked = "person" | "organization" | "project" | "application";
+
 /** What an ID is one of. */
-export type Reference = "person" | "organization" | "project" | "application";
+export type Reference = Picked | "provider";
 
 /** A value of an object, and how it is shown where its type does not tell. */
 export type Shown = {
@@ -40,7 +43,7 @@ export type Field = {
   path: Path;
   word?: string;
   /** Beside those: lines of which one that is a failed request stands for its redirect address; a text of several lines. */
-  as?: Reference | "password" | "encoded" | "redirects" | "text" | "language";
+  as?: Picked | "password" | "encoded" | "redirects" | "text" | "language";
   choices?: Choices;
   /** Where the values of a list are messages: the field of each that is chosen or typed. */
   each?: string;
