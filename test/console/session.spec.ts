@@ -340,3 +340,58 @@ describe("the session of the console (K4)", () => {
     );
   });
 });
+
+describe("the preview of the log-in", () => {
+  const preview = async (
+    form: Record<string, string>,
+    cookies: UserAgent["cookies"],
+    headers: Record<string, string> = sent,
+  ) => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const answer = await fetch(`${issuer}/ui/console/preview`, {
+      ...{ method: "POST", body: new URLSearchParams(form) },
+      headers: { cookie, ...headers },
+    });
+    return { status: answer.status, text: await answer.text(), headers: answer.headers };
+  };
+
+  it("is a page of the log-in with what was typed in the place of what is set", async () => {
+    const { agent } = await enter([]);
+    const evil = `<script>alert(1)</script>`;
+    const nonce = "n".repeat(22);
+    const { status, text, headers } = await preview(
+      { product_name: evil, primary_color: "#123456", language: "de", nonce },
+      agent.cookies,
+    );
+    assert.equal(status, 200);
+    assert.ok(!text.includes(evil) && text.includes("&lt;script&gt;alert(1)"), text);
+    assert.match(text, /<html lang="de"/);
+    assert.match(text, new RegExp(`<style nonce="${nonce}">[^<]*--light-brand: #123456`));
+    assert.match(headers.get("content-security-policy") ?? "", /^sandbox; default-src 'none'/);
+    const other = await preview({ nonce: `"><b>`, theme: "dark" }, agent.cookies);
+    assert.match(other.text, /<style nonce="">/);
+    assert.match(other.text, /data-theme="dark"/);
+  });
+
+  it("of a text is the page that says it; none, where no page does", async () => {
+    const { agent } = await enter([]);
+    const text = "Was war es noch?";
+    const said = await preview({ language: "de", key: "password.title", text }, agent.cookies);
+    assert.ok(said.text.includes(`<h1>${text}</h1>`), said.text);
+    const elsewhere = { language: "de", key: "account.title", text };
+    assert.equal((await preview(elsewhere, agent.cookies)).status, 204);
+  });
+
+  it("is made for nobody who is not signed in, and for no other page", async () => {
+    const { agent } = await enter([]);
+    const strangers = [
+      await preview({}, new Map()),
+      await preview({}, agent.cookies, {}),
+      await preview({}, agent.cookies, { ...own, origin: "https://evil.test" }),
+    ];
+    for (const { status, text } of strangers) {
+      assert.equal(status, 403);
+      assert.match(text, /CONSOLE_SESSION_MISSING/);
+    }
+  });
+});

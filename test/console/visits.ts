@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
+import { systemResolver } from "../../src/egress/resolver.ts";
 import { axe } from "../login/axe.ts";
 import { type TestBrowser, startBrowser, type Visit } from "../support/browser.ts";
 import { addPersonNamed, password } from "../support/login.ts";
@@ -9,8 +10,15 @@ import { bodyOf } from "../support/peer.ts";
 /** How far the service is ahead of this machine. */
 export const clock = { ahead: 0 };
 
+/** TXT records of the world outside, by name. */
+export const txtRecords = new Map<string, string[]>();
+const outside = systemResolver();
+
 /** One service and one browser for all that is tried in the console. */
-export const peer: OidcPeer = await startOidc({ now: () => new Date(Date.now() + clock.ahead) });
+export const peer: OidcPeer = await startOidc({
+  now: () => new Date(Date.now() + clock.ahead),
+  resolver: { ...outside, texts: async (name) => txtRecords.get(name) ?? [] },
+});
 const browser: TestBrowser = await startBrowser();
 
 export async function endVisits(): Promise<void> {
@@ -57,6 +65,13 @@ export async function enter(path: string, options: EnterOptions = {}): Promise<E
     if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()}`);
   });
   return { ...visit, id, loginName, refused };
+}
+
+/** Opens an address in a window of its own, as a browser that nobody is signed in to. */
+export async function openPrivately(address: string): Promise<Visit> {
+  const visit = await browser.visit({ viewport: desk });
+  await visit.page.goto(address);
+  return visit;
 }
 
 /** Fills in the pages of the log-in that ask for a name and a password. */

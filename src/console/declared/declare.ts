@@ -89,6 +89,8 @@ export type Action = {
   newId?: Path;
   /** What takes it back, while the notice that it was done is shown. */
   undo?: { method: DescMethodUnary; given: Given };
+  /** What of the request a preview of the log-in shows. */
+  preview?: (request: JsonObject) => Readonly<Record<string, string>>;
   /** It is done for many people who are pasted: the field that each line stands for. */
   pasted?: { field: Path };
 };
@@ -216,6 +218,10 @@ export const contextOf = (org: string | undefined): JsonObject =>
 export type SettingsGroup = {
   set: DescMethodUnary;
   resolve: DescMethodUnary;
+  /** It concerns whoever logs in. */
+  concernsPeople?: true;
+  /** What of a change a preview of the log-in shows. */
+  preview?: Action["preview"];
   /** Its settings, where they are not declared alike in the schema. */
   settings?: readonly Setting[];
 };

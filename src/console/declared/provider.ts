@@ -117,7 +117,7 @@ export const failedLogIns: Listed = {
   columns: [
     { path: "payload.reason", word: "reason", as: "code" },
     { path: "creation_date", word: "when" },
-    { path: "payload.idpId", word: "provider", as: "code" },
+    { path: "payload.idpId", word: "provider", as: "provider" },
     { path: "aggregate.id", word: "id", as: "code" },
   ],
 };

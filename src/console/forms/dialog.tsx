@@ -5,6 +5,7 @@ import { type ReactNode, type SubmitEvent, useState } from "react";
 import { refusalOf, type Refusal } from "../calls.ts";
 import type { Action } from "../declared/declare.ts";
 import { callByJson } from "../json-calls.ts";
+import { Preview } from "../parts/preview.tsx";
 import { useRights } from "../rights.ts";
 import { t } from "../told.ts";
 import { useWhenBack } from "./again.ts";
@@ -140,6 +141,9 @@ function Asked({
           before={subject.object}
           overwrite={overwrite}
         />
+      )}
+      {action.preview !== undefined && (
+        <Preview org={subject.org} typed={action.preview(requestOf(action, subject, typed))} />
       )}
       <ActionCode {...{ action, subject, typed }} />
       <Buttons {...{ close, isSending }} isDangerous={action.isDangerous === true}>

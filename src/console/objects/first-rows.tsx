@@ -8,9 +8,17 @@ import { useColumns } from "./rows.tsx";
 const most = 5;
 
 /** The first rows of a list. */
-export function FirstRows({ word, listed }: { word: string; listed: Listed }) {
+export function FirstRows({
+  word,
+  listed,
+  org,
+}: {
+  word: string;
+  listed: Listed;
+  org: string | undefined;
+}) {
   const { method, request, isDescending = false } = listed.search;
-  const pages = usePages(method, request({ q: "", org: undefined, state: "", language }), {
+  const pages = usePages(method, request({ q: "", org, state: "", language }), {
     ...{ isDescending, pageSize: most },
   });
   const columns = useColumns(
