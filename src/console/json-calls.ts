@@ -2,7 +2,7 @@ import { type DescMethodUnary, fromJson, type JsonObject, toJson } from "@bufbui
 import { callUnaryMethod } from "@connectrpc/connect-query";
 import { skipToken, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { transport } from "./calls.ts";
-import { textAt } from "./declared/declare.ts";
+import { at, textAt } from "./declared/declare.ts";
 import { listOf, objectsAt } from "./declared/schema.ts";
 import { pageRequest } from "./objects/asked.ts";
 
@@ -61,18 +61,24 @@ export function usePages(
     getNextPageParam: (answer) => textAt(answer, "details.next") || undefined,
   });
   const list = listOf(method.output);
+  /** Rows that have no state of their own, such as texts, have that of all of them together. */
+  const rowsIn = (page: JsonObject): JsonObject[] => {
+    const sequence = at(page, "details.sequence");
+    const rows = objectsAt(page, list?.name ?? "");
+    return sequence === undefined ? rows : rows.map((row) => ({ details: { sequence }, ...row }));
+  };
   async function* all() {
     for (let after: string | undefined = ""; after !== undefined; ) {
       const asked = pageRequest(method, request, { limit: largestPage, isDescending, after });
       const page: JsonObject = await callByJson(method, asked);
-      yield objectsAt(page, list?.name ?? "");
+      yield rowsIn(page);
       after = textAt(page, "details.next") || undefined;
     }
   }
   return {
     /** All that the list has, page by page. */
     all,
-    rows: found.data?.pages.flatMap((page) => objectsAt(page, list?.name ?? "")),
+    rows: found.data?.pages.flatMap(rowsIn),
     error: found.error,
     hasMore: found.hasNextPage,
     isFetchingMore: found.isFetchingNextPage,
@@ -81,7 +87,7 @@ export function usePages(
     /** What is in the list now. */
     async reload() {
       const { data } = await found.refetch({ throwOnError: true });
-      return (data?.pages ?? []).flatMap((page) => objectsAt(page, list?.name ?? ""));
+      return (data?.pages ?? []).flatMap(rowsIn);
     },
   };
 }

@@ -93,7 +93,12 @@ export const allShown: readonly { shown: Shown; message: ReturnType<typeof messa
     ...{ shown, message: messageOf(importJob.get, importJob.object) },
   })),
   ...offered.flatMap(({ action }) =>
-    (action.once ?? []).map((shown) => ({ shown, message: action.method.output })),
+    (action.once ?? []).flatMap(({ columns = [], ...shown }) => [
+      { shown, message: action.method.output },
+      ...columns.map((each) => ({
+        ...{ shown: each, message: messageOf(action.method, shown.path) },
+      })),
+    ]),
   ),
 ];
 

@@ -375,10 +375,13 @@ describe("the preview of the log-in", () => {
 
   it("of a text is the page that says it; none, where no page does", async () => {
     const { agent } = await enter([]);
-    const text = "Was war es noch?";
-    const said = await preview({ language: "de", key: "password.title", text }, agent.cookies);
-    assert.ok(said.text.includes(`<h1>${text}</h1>`), said.text);
-    const elsewhere = { language: "de", key: "account.title", text };
+    const title = "Was war es noch?";
+    const said = await preview(
+      { language: "de", key: "password.title", text: title },
+      agent.cookies,
+    );
+    assert.ok(said.text.includes(`<h1>${title}</h1>`), said.text);
+    const elsewhere = { language: "de", key: "account.title", text: title };
     assert.equal((await preview(elsewhere, agent.cookies)).status, 204);
   });
 
@@ -389,9 +392,9 @@ describe("the preview of the log-in", () => {
       await preview({}, agent.cookies, {}),
       await preview({}, agent.cookies, { ...own, origin: "https://evil.test" }),
     ];
-    for (const { status, text } of strangers) {
+    for (const { status, text: body } of strangers) {
       assert.equal(status, 403);
-      assert.match(text, /CONSOLE_SESSION_MISSING/);
+      assert.match(body, /CONSOLE_SESSION_MISSING/);
     }
   });
 });

@@ -9,6 +9,8 @@ export type ConsoleWorld = {
   grantId: string;
   userId: string;
   machineId: string;
+  /** By the path of their page, the IDs of objects. */
+  objects: Readonly<Record<string, readonly string[]>>;
 };
 
 type Parts = Pick<ResourcePeer, "post" | "put" | "peer"> & {
@@ -72,8 +74,10 @@ export async function makeConsoleWorld(
     ...{ grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE"] },
     auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC",
   };
-  await make("/apps", { name: name("app"), project_id: projectId, oidc });
-  await make("/apps", { name: name("api"), project_id: projectId, api: {} });
+  const apps = [
+    await make("/apps", { name: name("app"), project_id: projectId, oidc }),
+    await make("/apps", { name: name("api"), project_id: projectId, api: {} }),
+  ];
   const granted = { project_id: projectId, role_keys: [role.key] };
   const grantId = await make("/project_grants", { ...granted, granted_organization_id: partnerId });
   await make("/user_grants", { ...granted, user_id: userId });
@@ -93,24 +97,35 @@ export async function makeConsoleWorld(
       client_secret: "a secret",
     },
   };
-  await make("/idps/oidc", provider);
+  const providerId = await make("/idps/oidc", provider);
   await make(`/idps/oidc${at}`, provider);
-  await make("/smtp_providers", {
+  const mailId = await make("/smtp_providers", {
     ...{ description: name("mail provider"), sender_address: "zoo@zoo.test" },
     ...{ sender_name: name("sender"), host: "mail.zoo.test:587", tls: true },
   });
-  await make("/sms_providers", {
+  const smsId = await make("/sms_providers", {
     ...{ description: name("SMS provider"), sid: name("sid"), token: "a secret" },
     sender_number: "+15005550006",
   });
-  await make("/user_schemas", {
+  const schemaId = await make("/user_schemas", {
     type: name("schema"),
     schema: { type: "object", properties: { [name("property")]: { type: "string" } } },
   });
   await settings("/branding", { product_name: { set: name("product") } }, organizationId);
   const text = { key: "password.title", language: "en", set: name("text") };
   await settings("/texts", [text], organizationId);
-  return { organizationId, partnerId, projectId, grantId, userId, machineId };
+  const objects = {
+    "/people/$id": [userId, machineId],
+    "/organizations/$id": [organizationId],
+    "/applications/$id": apps,
+    "/projects/$id": [projectId],
+    "/targets/$id": [targetId],
+    "/mail/$id": [mailId],
+    "/sms/$id": [smsId],
+    "/schemas/$id": [schemaId],
+    "/providers/oidc/$id": [providerId],
+  };
+  return { organizationId, partnerId, projectId, grantId, userId, machineId, objects };
 }
 
 const metadata = (name: (kind: string) => string): JsonObject => ({

@@ -21,6 +21,9 @@ export type Shown = {
   says?: (object: JsonObject) => string;
 };
 
+/** What an answer tells once: a value, or a list of objects with what is shown of each. */
+export type Told = Shown & { columns?: readonly Shown[] };
+
 /** How a value is written that names no object: a text of ours, bytes that are a text, or the code of a language. */
 export type Form = "code" | "json" | "word" | "encoded" | "language";
 
@@ -78,7 +81,7 @@ export type Action = {
   /** The permission to look for, where the schema does not state the one that counts. */
   permission?: string;
   /** What of the answer is shown once. */
-  once?: readonly Shown[];
+  once?: readonly Told[];
   /** What is done next with the answer. */
   next?: Action;
   /** Leads to the new object, or to the list that it stood in. */

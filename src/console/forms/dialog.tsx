@@ -1,7 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, type SubmitEvent, useState } from "react";
+import { type SubmitEvent, useState } from "react";
 import { refusalOf, type Refusal } from "../calls.ts";
 import type { Action } from "../declared/declare.ts";
 import { callByJson } from "../json-calls.ts";
@@ -10,6 +10,7 @@ import { useRights } from "../rights.ts";
 import { t } from "../told.ts";
 import { useWhenBack } from "./again.ts";
 import { ActionCode } from "./code.tsx";
+import { Buttons, Sure } from "./question.tsx";
 import { Conflict } from "./conflict.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";
@@ -127,7 +128,7 @@ function Asked({
   };
   return (
     <form className={style["form"]} onSubmit={submit}>
-      {action.isDangerous === true && <p>{t("sure").replace("{name}", name)}</p>}
+      {action.isDangerous === true && <Sure name={name} />}
       <Fields
         {...{ action, subject, typed }}
         errors={errorsOf(refusal, action, typed)}
@@ -150,32 +151,5 @@ function Asked({
         {t(action.fields === undefined || action.isDangerous === true ? action.word : "save")}
       </Buttons>
     </form>
-  );
-}
-
-function Buttons({
-  close,
-  isSending,
-  isDangerous,
-  children,
-}: {
-  close: () => void;
-  isSending: boolean;
-  isDangerous: boolean;
-  children: ReactNode;
-}) {
-  return (
-    <div className={style["buttons"]}>
-      <button type="button" className={style["button"]} onClick={close}>
-        {t("cancel")}
-      </button>
-      <button
-        type="submit"
-        disabled={isSending}
-        className={style[isDangerous ? "danger" : "primary"]}
-      >
-        {children}
-      </button>
-    </div>
   );
 }

@@ -8,6 +8,7 @@ import { t } from "../told.ts";
 import { Labelled } from "./controls.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";
+import { Buttons } from "./question.tsx";
 import { put, requestOf, type Subject, type Typed } from "./request.ts";
 import { Runs } from "./runs.tsx";
 
@@ -85,14 +86,9 @@ export function Pasted({
         )}
       </Labelled>
       <Fields {...{ action, subject, typed }} errors={new Map()} onChange={setTyped} />
-      <div className={style["buttons"]}>
-        <button type="button" className={style["button"]} onClick={close}>
-          {t("cancel")}
-        </button>
-        <button type="submit" className={style["primary"]}>
-          {`${t(action.word)} (${cells.length})`}
-        </button>
-      </div>
+      <Buttons close={close} isDangerous={false}>
+        {`${t(action.word)} (${cells.length})`}
+      </Buttons>
     </form>
   );
 }

@@ -63,7 +63,8 @@ export function Actions({
     // Whatever is shown may follow from what was done.
     await refresh();
   }
-  if (shown.length === 0) return null;
+  // Whoever is filling in a form goes on, though others changed what it is about.
+  if (shown.length === 0 && open === undefined) return null;
   return (
     <div className={style["actions"]}>
       {shown.map((action) => (

@@ -1,5 +1,5 @@
 import type { Listed } from "../declared/declare.ts";
-import { listOf } from "../declared/schema.ts";
+import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
 import { language, t } from "../told.ts";
@@ -28,11 +28,6 @@ export function FirstRows({
     listed.opens,
   );
   return (
-    <List
-      label={t(word)}
-      pages={{ ...pages, hasMore: false }}
-      keyOf={(row) => JSON.stringify(row)}
-      columns={columns}
-    />
+    <List label={t(word)} pages={{ ...pages, hasMore: false }} keyOf={keyOfRow} columns={columns} />
   );
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { type Listed, textAt } from "../declared/declare.ts";
-import { listOf } from "../declared/schema.ts";
+import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { ChoiceFilter, Filter, LanguageFilter } from "../parts/filters.tsx";
 import { type Column, List } from "../parts/list.tsx";
@@ -33,7 +33,7 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   const { me } = useRights();
   const page = { instance: me.instanceId, ...(org === undefined ? {} : { org }) };
   useWatch(listed.isLive === true, org, () => void pages.reload());
-  const columns = useListColumns(listed, pages.rows ?? [], place, page);
+  const columns = useListColumns(listed, pages.rows ?? [], { place, page, reload: pages.reload });
   const marking = useMarks(listed, pages.rows ?? []);
   return (
     <>
@@ -67,7 +67,7 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
       <List
         label={t(route.word)}
         pages={pages}
-        keyOf={(row) => JSON.stringify(row)}
+        keyOf={keyOfRow}
         columns={[...marking.columns, ...columns]}
       />
     </>
@@ -78,15 +78,20 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
 function useListColumns(
   { columns, opens, actions, search }: Listed,
   rows: readonly JsonObject[],
-  place: Place | undefined,
-  page: JsonObject,
+  on: {
+    place: Place | undefined;
+    page: JsonObject;
+    reload: () => Promise<readonly JsonObject[]>;
+  },
 ): Column<JsonObject>[] {
   const shown = useColumns(listOf(search.method.output)?.message, rows, columns, opens);
   if (actions === undefined) return shown;
+  const { place, page, reload } = on;
   const acts = (row: JsonObject) => (
     <Actions
       {...{ actions, place, name: textAt(row, columns[0]?.path ?? "") }}
       subject={{ object: row, page }}
+      reload={async () => (await reload()).find((each) => keyOfRow(each) === keyOfRow(row))}
     />
   );
   return [...shown, { title: t("actions"), show: acts }];
