@@ -57,8 +57,8 @@ describe("what the console declares", () => {
         allFields(action).some((field) => shownFrom(action, field) !== undefined) &&
         lacks(action.method.input, "expected_sequence"),
     );
-    // Contacts and names of passkeys are no whole objects: whoever sets one replaces it.
-    const replacing = ["SetContactEmail", "SetContactPhone", "RenameWebAuthNAuthenticator"];
+    // A name of a passkey is replaced as a whole.
+    const replacing = ["RenameWebAuthNAuthenticator"];
     assert.deepEqual([...new Set(untold.map(({ action }) => action.method.name))], replacing);
   });
 

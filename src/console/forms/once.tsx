@@ -36,11 +36,10 @@ export function Once({
   goOn: () => void;
 }) {
   const told = toldIn(action, answer);
+  const isText = told.every(({ columns }) => columns === undefined);
   return (
     <div className={style["form"]}>
-      <p role="status">
-        {t(told.every(({ columns }) => columns === undefined) ? "shownOnce" : "done")}
-      </p>
+      <p role="status">{t(isText ? "shownOnce" : "done")}</p>
       {told.map((each) =>
         each.columns === undefined ? (
           <Copyable key={each.path} name={wordOf(each)} text={textOf(answer, each)} />

@@ -35,10 +35,11 @@ export function Preview({
     };
   }, [form]);
   if (html === undefined) return null;
+  const isThere = html !== "";
   return (
     <figure className={style["preview"]}>
-      <figcaption>{t(html === "" ? "previewNowhere" : "preview")}</figcaption>
-      {html !== "" && (
+      <figcaption>{t(isThere ? "preview" : "previewNowhere")}</figcaption>
+      {isThere && (
         // Nothing in it runs, is sent, or can be reached: it is a picture.
         <iframe title={t("preview")} sandbox="allow-same-origin" inert srcDoc={html} />
       )}
