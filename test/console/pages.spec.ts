@@ -27,9 +27,11 @@ let world: ConsoleWorld;
 before(async () => {
   // The first request for a page may have to wait until the pages are built.
   assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
-  world = await makeConsoleWorld(peer, (kind) =>
-    ["organization", "app"].includes(kind) ? `Aardvark ${kind} ${evil}` : payload(kind),
-  );
+  world = await makeConsoleWorld(peer, (kind) => {
+    if (["organization", "app"].includes(kind)) return `Aardvark ${kind} ${evil}`;
+    // Braces mean something in texts.
+    return kind === "text" ? evil : payload(kind);
+  });
   organizationId = world.organizationId;
   const inside = { headers: { "x-idsvc-orgid": organizationId } };
   for (let n = 0; n < 55; n++) {

@@ -42,7 +42,7 @@ const payloads = [
   `"onfocus=alert(5) autofocus x="`,
   "javascript:alert(6)",
   `<svg/onload=alert(7)>`,
-  "$" + "{alert(8)}",
+  "\u0024{alert(8)}",
   `<iframe srcdoc="<script>parent.alert(9)</script>">`,
   `&lt;img src=x onerror=alert(10)&gt;`,
   `<a href="data:text/html,<script>alert(11)</script>">x</a>`,

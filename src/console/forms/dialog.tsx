@@ -1,11 +1,10 @@
 import { Dialog } from "@base-ui/react/dialog";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useQueryClient } from "@tanstack/react-query";
-import { type SubmitEvent, useState } from "react";
+import { lazy, type SubmitEvent, Suspense, useState } from "react";
 import { refusalOf, type Refusal } from "../calls.ts";
 import type { Action } from "../declared/declare.ts";
 import { callByJson } from "../json-calls.ts";
-import { Preview } from "../parts/preview.tsx";
 import { useRights } from "../rights.ts";
 import { t } from "../told.ts";
 import { useWhenBack } from "./again.ts";
@@ -18,6 +17,9 @@ import { Once, tellsOnce } from "./once.tsx";
 import { Pasted } from "./pasted.tsx";
 import { RefusedCall } from "./refused.tsx";
 import { fieldsOf, requestOf, type Subject, type Typed } from "./request.ts";
+
+// Loaded with the first form that has a preview.
+const Preview = lazy(async () => ({ default: (await import("../parts/preview.tsx")).Preview }));
 
 export type Ask = {
   action: Action;
@@ -144,7 +146,9 @@ function Asked({
         />
       )}
       {action.preview !== undefined && (
-        <Preview org={subject.org} typed={action.preview(requestOf(action, subject, typed))} />
+        <Suspense>
+          <Preview org={subject.org} typed={action.preview(requestOf(action, subject, typed))} />
+        </Suspense>
       )}
       <ActionCode {...{ action, subject, typed }} />
       <Buttons {...{ close, isSending }} isDangerous={action.isDangerous === true}>

@@ -1,12 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { lazy, Suspense } from "react";
 import { type Action, at, type Shown, type Told } from "../declared/declare.ts";
-import { fieldAt, keyOfRow, objectsAt } from "../declared/schema.ts";
-import { useColumns } from "../objects/rows.tsx";
 import { wordOf } from "../objects/value.tsx";
 import { Copyable } from "../parts/code.tsx";
-import { List } from "../parts/list.tsx";
 import { t } from "../told.ts";
 import style from "./forms.module.css";
+
+// Few answers tell a list.
+const ToldList = lazy(async () => ({ default: (await import("./told-list.tsx")).ToldList }));
 
 const textOf = (answer: JsonObject, { path }: Shown): string => {
   const value = at(answer, path);
@@ -44,7 +45,9 @@ export function Once({
         each.columns === undefined ? (
           <Copyable key={each.path} name={wordOf(each)} text={textOf(answer, each)} />
         ) : (
-          <ToldList key={each.path} {...{ action, answer, told: each, columns: each.columns }} />
+          <Suspense key={each.path}>
+            <ToldList {...{ action, answer, told: each, columns: each.columns }} />
+          </Suspense>
         ),
       )}
       <div className={style["buttons"]}>
@@ -53,36 +56,5 @@ export function Once({
         </button>
       </div>
     </div>
-  );
-}
-
-function ToldList({
-  action,
-  answer,
-  told,
-  columns,
-}: {
-  action: Action;
-  answer: JsonObject;
-  told: Told;
-  columns: readonly Shown[];
-}) {
-  const rows = objectsAt(answer, told.path);
-  const shown = useColumns(
-    fieldAt(action.method.output, told.path)?.message,
-    rows,
-    columns,
-    undefined,
-  );
-  return (
-    <>
-      <h3>{wordOf(told)}</h3>
-      <List
-        label={wordOf(told)}
-        pages={{ rows, error: null, hasMore: false, isFetchingMore: false, more() {}, retry() {} }}
-        columns={shown}
-        keyOf={keyOfRow}
-      />
-    </>
   );
 }
