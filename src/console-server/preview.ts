@@ -88,11 +88,17 @@ export function consolePreview<A extends At>(
           "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
           "x-content-type-options": "nosniff",
         },
-        body: render === undefined ? "" : render(page),
+        body: render === undefined ? "" : picture(render(page)),
       };
     },
   };
 }
+
+/** A page without what would run or ask for the focus: where nothing may, browsers complain of it. */
+const picture = (page: string): string =>
+  page
+    .replaceAll(/<script\b[^>]*><\/script>/g, "")
+    .replaceAll(/(<(?:input|button)\b[^>]*) autofocus\b/g, "$1");
 
 /** Whether a page says a text. */
 function says(render: (page: Page) => string, page: Page, [key]: readonly [TextKey, string]) {

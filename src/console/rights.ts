@@ -6,6 +6,7 @@ import {
 } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
 import { type Rights, rightsOf } from "./rights-of.ts";
 import type { PageSearch } from "./routes.ts";
+import { usePage } from "./shell/use-page.ts";
 import { needs } from "./told.ts";
 
 /** Who the reader is, and what they may do somewhere. */
@@ -14,9 +15,15 @@ export function useRights(): Rights & { me: GetMyPermissionsResponse } {
   return { me, ...rightsOf(me, needs) };
 }
 
-/** The organization that is worked in: the one in the address, else the only one that the reader is bound to. */
+/**
+ * The organization that is worked in: the one in the address, else the only one that the reader is bound to. What each of several has
+ * is shown of the first.
+ */
 export function useOrg(): string | undefined {
   const { org }: PageSearch = useSearch({ strict: false });
-  const { organizations } = useRights();
-  return org ?? (organizations.length === 1 ? organizations[0] : undefined);
+  const { organizations, reach } = useRights();
+  const page = usePage();
+  if (org !== undefined || organizations.length === 0) return org;
+  if (organizations.length === 1) return organizations[0];
+  return page?.scope === "one" ? reach(page, undefined)?.org : undefined;
 }

@@ -117,8 +117,8 @@ describe("the console in a browser", () => {
     await page.getByRole("banner").getByText("Aardvark", { exact: false }).waitFor();
     assert.equal(await page.getByRole("button", { name: /^Where you work/ }).count(), 0);
     const rail = page.getByRole("navigation", { name: "Areas" });
-    // They may read projects.
-    const areas = ["Home", "People", "Organizations", "Applications"];
+    // They may read projects and policies.
+    const areas = ["Home", "People", "Organizations", "Applications", "Sign-in", "Settings"];
     assert.deepEqual(await rail.getByRole("link").allTextContents(), areas);
     await page.getByRole("link", { name: "aardvark-00" }).waitFor();
     await rail.getByRole("link", { name: "Organizations" }).click();
@@ -151,8 +151,11 @@ describe("the console in a browser", () => {
     assert.deepEqual(await faultsOf(page), []);
     await shoot(page, "context");
     await page.keyboard.press("Escape");
+    // There are no settings of several organizations.
     await choose("All your organizations");
-    await page.waitForURL((url) => url.search === "");
+    await page.waitForURL((url) => url.pathname === "/ui/console/" && url.search === "");
+    await page.goto(`${peer.issuer}/ui/console/settings/password`);
+    await page.getByRole("row").nth(1).waitFor();
     expectQuiet(visit);
   });
 

@@ -46,10 +46,11 @@ export function Organizations({
     ...others.map((id) => ({ id, name: id })),
   ];
   // The same page where there is one for that organization, never an object of another.
-  const pathFor = (id: string | undefined): string =>
-    page !== undefined && page.scope !== "instance" && reach(page, id) !== undefined
-      ? page.path
-      : "/";
+  const pathFor = (id: string | undefined): string => {
+    if (page === undefined || page.scope === "instance") return "/";
+    const reached = reach(page, id);
+    return reached !== undefined && reached.org === id ? page.path : "/";
+  };
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && close()}>
       <Dialog.Portal>
