@@ -32,7 +32,7 @@ async function allowed(
   const { user } = bodyOf(await peer.get(`/users/${userId}`));
   const agent = userAgent(peer.issuer);
   await agent.open(authorizeUrl(peer, client, { scope: "openid offline_access" }));
-  await signIn(agent, user.login_names[0]);
+  await signIn(agent, user.user.login_names[0]);
   const code = answerOf(await agent.submit({ consent: "allow" })).get("code") ?? "";
   const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
   const { body } = await peer.send(paths.token, form, basic(client));
@@ -213,7 +213,10 @@ export const people: readonly Task[] = [
       await check("ORG_USER_MANAGER");
       await confirm("Save");
       // What others had set for them before they came to power.
-      await dialogOf(page).getByText("What ended, or stays", { exact: false }).waitFor();
+      await dialogOf(page)
+        .getByRole("heading", { name: /^What ended, or stays/ })
+        .waitFor();
+      await dialogOf(page).getByRole("columnheader", { name: "Stays" }).waitFor();
       await confirm("Close");
       await done(page, "Add an administrator");
       await rowOf(page, name).waitFor();
