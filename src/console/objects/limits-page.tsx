@@ -57,7 +57,9 @@ function Limits({ object }: { object: JsonObject }) {
           { title: t("atMost"), show: most },
         ]}
       />
-      <Facts facts={facts.map((fact) => [wordOf(fact), valueOf(message, object, fact, names)])} />
+      <div className={style["below"]}>
+        <Facts facts={facts.map((fact) => [wordOf(fact), valueOf(message, object, fact, names)])} />
+      </div>
     </>
   );
 }

@@ -39,12 +39,12 @@ export function SettingsPage({ route, group }: { route: PageRoute; group: Settin
         />
       )}
       {group.concernsPeople === true && (
-        <>
+        <div className={style["below"]}>
           <p className={style["lead"]}>
             {t(org === undefined ? "concernsInstance" : "concernsOrganization")}
           </p>
           <RowsOfPage of={people} org={org} />
-        </>
+        </div>
       )}
       {group.preview !== undefined && <Preview key={JSON.stringify(data)} org={org} typed={{}} />}
     </>

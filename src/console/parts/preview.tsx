@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { consoleHeader } from "../calls.ts";
 import { language, t } from "../told.ts";
 import style from "./parts.module.css";
@@ -22,13 +22,16 @@ export function Preview({
     ...(org === undefined ? {} : { org }),
     ...typed,
   }).toString();
+  // What is there at first is shown at once; whoever types is waited for.
+  const delayMs = useRef(0);
   useEffect(() => {
     const end = new AbortController();
     const waiting = setTimeout(() => {
       void pageOf(form, end.signal).then(setHtml, () => {
         // What was shown stays: the change itself says what is wrong with it.
       });
-    }, quietMs);
+    }, delayMs.current);
+    delayMs.current = quietMs;
     return () => {
       clearTimeout(waiting);
       end.abort();

@@ -32,7 +32,7 @@ export function Context({ org }: { org: string | undefined }) {
         aria-label={`${t("context")}: ${name}`}
         onClick={() => setOpen(true)}
       >
-        {name}
+        <span>{name}</span>
       </button>
       {isOpen && (
         <Suspense>

@@ -77,6 +77,7 @@ export function Organizations({
                   to={pathFor(id)}
                   search={id === undefined ? {} : { org: id }}
                   activeProps={{}}
+                  activeOptions={{ exact: true }}
                   aria-current={id === org ? "true" : undefined}
                   onClick={() => close()}
                 >
