@@ -22,7 +22,7 @@ const grants = Number(values.grants);
 const rounds = Number(values.rounds);
 const [mostOfServer = Number.NaN, mostOfBrowser = Number.NaN] = values.most.split(",").map(Number);
 const password = "correct-Horse-9-battery";
-const partUsers = 50_000;
+const partUsers = 1_000;
 
 using store = await newStore();
 const { child } = await startService(store.dir, { asItself: true });
@@ -228,7 +228,7 @@ async function browser(): Promise<void> {
       () => `/projects/${projectId}?tab=access`,
       () => `tbody a[href*="/people/bench-"]`,
     ],
-    ["events", () => "/events", () => "tbody th"],
+    ["events", () => "/events", () => "tbody td time"],
   ];
   for (const [name, pathFor, rowsFor] of pages) {
     await row(`browser  ${name}`, mostOfBrowser, async (nth) => {

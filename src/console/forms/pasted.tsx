@@ -65,7 +65,11 @@ export function Pasted({
         await callByJson(action.method, request);
       },
     }));
-    return <Runs word={action.word} runs={runs} close={close} />;
+    const again = (labels: readonly string[]) => {
+      setText(labels.join("\n"));
+      setSent(false);
+    };
+    return <Runs word={action.word} {...{ runs, close, again }} />;
   }
   const submit = (event: SubmitEvent) => {
     event.preventDefault();

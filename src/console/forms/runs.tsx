@@ -17,10 +17,13 @@ export function Runs({
   word,
   runs,
   close,
+  again,
 }: {
   word: string;
   runs: readonly Run[];
   close: () => void;
+  /** Goes back to the form, with those that were refused. */
+  again?: (labels: readonly string[]) => void;
 }) {
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
   const client = useQueryClient();
@@ -79,6 +82,15 @@ export function Runs({
         {isDone && (
           <button type="button" className={style["button"]} onClick={report}>
             {t("report")}
+          </button>
+        )}
+        {isDone && refused.length > 0 && again !== undefined && (
+          <button
+            type="button"
+            className={style["button"]}
+            onClick={() => again(refused.map(({ label }) => label))}
+          >
+            {t("retry")}
           </button>
         )}
         <button type="button" className={style["primary"]} onClick={close}>
