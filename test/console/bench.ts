@@ -194,6 +194,7 @@ async function browser(): Promise<void> {
         history.pushState(undefined, "", to);
         const isElsewhere = () => location.pathname + location.search !== to;
         while (isElsewhere() || document.querySelector(rows) === null) {
+          if (performance.now() - began > 30_000) throw new Error(`${to} does not show ${rows}`);
           await new Promise(requestAnimationFrame);
         }
         return performance.now() - began;
@@ -217,10 +218,10 @@ async function browser(): Promise<void> {
       () => `/people?org=${orgId}`,
       () => `tbody a[href*="/people/bench-"]`,
     ],
-    ["a person", (nth) => `/people/${idOf(nthOf(nth))}`, () => "main dl dd"],
+    ["a person", (nth) => `/people/${idOf(nthOf(nth))}`, () => 'main a[href*="tab=history"]'],
     [
       "a person's roles",
-      (nth) => `/people/${idOf(nthOf(nth))}?tab=access`,
+      (nth) => `/people/${idOf(nthOf(nth) % grants)}?tab=access`,
       () => `tbody a[href*="/projects/${projectId}"]`,
     ],
     [
