@@ -5,6 +5,15 @@ import type { ConsoleSessions } from "../console-server/sessions.ts";
 import type { LoginErrors } from "../login/index.ts";
 import type { ServiceDeps } from "./deps.ts";
 
+/** By method, the permission that shows that somebody has a use for it; behind it that for what is of the instance itself, if another. */
+export const needsOf = (methods: readonly Pick<Endpoint, "rule">[]): Record<string, string> =>
+  Object.fromEntries(
+    methods.map(({ rule }) => [
+      `${rule.method.parent.name}.${rule.method.name}`,
+      [...new Set([rule.policy.act, rule.policy.onInstance])].join(" "),
+    ]),
+  );
+
 /** The console, a client of the provider whose endpoints these are, over the methods that are served. */
 export function openConsole(
   deps: ServiceDeps,
@@ -24,14 +33,7 @@ export function openConsole(
       if (endpoint === undefined) throw new Error(`the provider has no ${path}`);
       return endpoint.handle(request, at);
     },
-    needs: () =>
-      Object.fromEntries(
-        methods.map(({ rule }) => [
-          `${rule.method.parent.name}.${rule.method.name}`,
-          // What of the instance itself may need another one.
-          [...new Set([rule.policy.act, rule.policy.onInstance])].join(" "),
-        ]),
-      ),
+    needs: () => needsOf(methods),
   });
   // Only browsers are led to pages; what the console calls is answered as every call is.
   return endpoints.map((endpoint) =>

@@ -3,7 +3,7 @@ import { invalidArgument, permissionDenied } from "../errors.ts";
 import { authorizePath } from "../oidc/core/authorize/index.ts";
 import { endSessionPath } from "../oidc/core/end-session.ts";
 import { revocationPath, tokenPath } from "../oidc/core/paths.ts";
-import { idpScope } from "../oidc/core/scope.ts";
+import { idpScope, organizationScope } from "../oidc/core/scope.ts";
 import type { Deps } from "../projection/module.ts";
 import { consoleCallback, consoleClientId, consoleSecret } from "../resources/app/index.ts";
 import { loginCookie, sessionCookie } from "./cookies.ts";
@@ -81,11 +81,14 @@ export function consoleLogIn<A extends At>(
       Buffer.from(JSON.stringify(begun)),
     );
     const acr = asked.get("acr_values") ?? "";
-    const idp = asked.get("idp") ?? "";
     const parameters = new URLSearchParams({
       ...{ client_id: consoleClientId, response_type: "code", state },
-      // A provider that is named is asked at once, so that its log-in can be tested.
-      scope: /^[\w.@+:|-]{1,200}$/.test(idp) ? `${scope} ${idpScope}${idp}` : scope,
+      // A provider that is named is asked at once, so that its log-in can be tested, and that of an organization in the organization.
+      scope: [
+        scope,
+        ...named(idpScope, asked.get("idp")),
+        ...named(organizationScope, asked.get("org")),
+      ].join(" "),
       redirect_uri: `${at.issuer}${consoleCallback}`,
       code_challenge: createHash("sha256").update(verifier).digest("base64url"),
       code_challenge_method: "S256",
@@ -136,6 +139,10 @@ export function consoleLogIn<A extends At>(
     { path: logoutPath, methods: ["POST"], ...common, handle: leaving(sessions, asClient) },
   ];
 }
+
+/** A word of the scope with the ID that was asked for, where it is one. */
+const named = (prefix: string, id: string | null): string[] =>
+  id !== null && /^[\w.@+:|-]{1,200}$/.test(id) ? [`${prefix}${id}`] : [];
 
 type AsClient<A extends At> = (
   path: string,

@@ -2,4 +2,5 @@
 export const consolePath = "/ui/console";
 export const loginPath = `${consolePath}/login`;
 export const logoutPath = `${consolePath}/logout`;
+export const previewPath = `${consolePath}/preview`;
 export const assetsPath = `${consolePath}/assets`;

@@ -2,8 +2,9 @@ import { type DescMethodUnary, fromJson, type JsonObject, toJson } from "@bufbui
 import { callUnaryMethod } from "@connectrpc/connect-query";
 import { skipToken, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { transport } from "./calls.ts";
-import { textAt } from "./declared/declare.ts";
+import { at, textAt } from "./declared/declare.ts";
 import { listOf, objectsAt } from "./declared/schema.ts";
+import { pageRequest } from "./objects/asked.ts";
 
 const usualPageSize = 50;
 const largestPage = 1000;
@@ -50,29 +51,34 @@ export function usePages(
   request: JsonObject,
   { isDescending = false, pageSize = usualPageSize } = {},
 ) {
-  const hasSort = method.input.fields.some(({ name }) => name === "query");
   const found = useInfiniteQuery({
     queryKey: [...keyOf(method, request), isDescending, pageSize],
     initialPageParam: "",
     queryFn({ pageParam: after, signal }) {
-      const query = { limit: pageSize, asc: !isDescending, after, skip_total: true };
-      return callByJson(method, hasSort ? { ...request, query } : request, signal);
+      const asked = pageRequest(method, request, { limit: pageSize, isDescending, after });
+      return callByJson(method, asked, signal);
     },
     getNextPageParam: (answer) => textAt(answer, "details.next") || undefined,
   });
   const list = listOf(method.output);
+  /** Rows that have no state of their own, such as texts, have that of all of them together. */
+  const rowsIn = (page: JsonObject): JsonObject[] => {
+    const sequence = at(page, "details.sequence");
+    const rows = objectsAt(page, list?.name ?? "");
+    return sequence === undefined ? rows : rows.map((row) => ({ details: { sequence }, ...row }));
+  };
   async function* all() {
     for (let after: string | undefined = ""; after !== undefined; ) {
-      const query = { limit: largestPage, asc: !isDescending, after, skip_total: true };
-      const page = await callByJson(method, hasSort ? { ...request, query } : request);
-      yield objectsAt(page, list?.name ?? "");
+      const asked = pageRequest(method, request, { limit: largestPage, isDescending, after });
+      const page: JsonObject = await callByJson(method, asked);
+      yield rowsIn(page);
       after = textAt(page, "details.next") || undefined;
     }
   }
   return {
     /** All that the list has, page by page. */
     all,
-    rows: found.data?.pages.flatMap((page) => objectsAt(page, list?.name ?? "")),
+    rows: found.data?.pages.flatMap(rowsIn),
     error: found.error,
     hasMore: found.hasNextPage,
     isFetchingMore: found.isFetchingNextPage,
@@ -81,7 +87,7 @@ export function usePages(
     /** What is in the list now. */
     async reload() {
       const { data } = await found.refetch({ throwOnError: true });
-      return (data?.pages ?? []).flatMap((page) => objectsAt(page, list?.name ?? ""));
+      return (data?.pages ?? []).flatMap(rowsIn);
     },
   };
 }

@@ -1,56 +1,29 @@
-import type { DescMethod } from "@bufbuild/protobuf";
 import { useSuspenseQuery } from "@connectrpc/connect-query";
+import { useSearch } from "@tanstack/react-router";
 import {
   AuthService,
   type GetMyPermissionsResponse,
-  PermissionScope,
 } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
-import type { PageRoute } from "./routes.ts";
+import { type Rights, rightsOf } from "./rights-of.ts";
+import type { PageSearch } from "./routes.ts";
+import { usePage } from "./shell/use-page.ts";
 import { needs } from "./told.ts";
 
-/** Where something is done; anywhere, where nothing is said. */
-export type Place = { isInstance?: true; organizationId?: string; projectId?: string };
-
-export type May = (method: DescMethod | string, place?: Place, permission?: string) => boolean;
-
-const nameOf = (method: DescMethod | string): string =>
-  typeof method === "string" ? method : `${method.parent.name}.${method.name}`;
-
-/** The organization to open a page in, where the reader has a use for it; none, where they have not. */
-export type Reach = (page: PageRoute, org: string | undefined) => { org?: string } | undefined;
-
-const isPermission = (needed: string): boolean => needed.includes(".") && !/^[A-Z]/.test(needed);
-
 /** Who the reader is, and what they may do somewhere. */
-export function useRights(): { me: GetMyPermissionsResponse; may: May; reach: Reach } {
+export function useRights(): Rights & { me: GetMyPermissionsResponse } {
   const { data: me } = useSuspenseQuery(AuthService.method.getMyPermissions, { limit: 1000 });
-  const may: May = (method, place, permission) => {
-    const [act = "", onInstance = act] = needs[nameOf(method)]?.split(" ") ?? [];
-    const needed = permission ?? (place?.isInstance === true ? onInstance : act);
-    if (needed === "") return true;
-    return me.result.some(
-      ({ scope, id, organizationId, permissions }) =>
-        permissions.includes(needed) &&
-        (place === undefined ||
-          scope === PermissionScope.SYSTEM ||
-          (place.isInstance === true
-            ? scope === PermissionScope.INSTANCE
-            : scope === PermissionScope.EVERY_ORGANIZATION) ||
-          (scope === PermissionScope.ORGANIZATION && id === place.organizationId) ||
-          (scope === PermissionScope.PROJECT && id === place.projectId) ||
-          (scope === PermissionScope.PROJECT_GRANT && organizationId === place.organizationId)),
-    );
-  };
-  const reach: Reach = ({ scope, needs: needed }, org) => {
-    const mayAt = (place?: Place) =>
-      isPermission(needed) ? may("", place, needed) : may(needed, place);
-    const here = org === undefined ? {} : { org };
-    if (scope === "anywhere") return mayAt() ? here : undefined;
-    if (scope === "instance") return mayAt({ isInstance: true }) ? {} : undefined;
-    if (org !== undefined) return mayAt({ organizationId: org }) ? here : undefined;
-    if (mayAt({ isInstance: true })) return {};
-    // Who administers their own organization alone is led to what it has.
-    return mayAt({ organizationId: me.organizationId }) ? { org: me.organizationId } : undefined;
-  };
-  return { me, may, reach };
+  return { me, ...rightsOf(me, needs) };
+}
+
+/**
+ * The organization that is worked in: the one in the address, else the only one that the reader is bound to. What each of several has
+ * is shown of the first.
+ */
+export function useOrg(): string | undefined {
+  const { org }: PageSearch = useSearch({ strict: false });
+  const { organizations, reach } = useRights();
+  const page = usePage();
+  if (org !== undefined || organizations.length === 0) return org;
+  if (organizations.length === 1) return organizations[0];
+  return page?.scope === "one" ? reach(page, undefined)?.org : undefined;
 }

@@ -52,7 +52,11 @@ async function pageOf(route: PageRoute): Promise<() => ReactNode> {
     const { ListPage } = await parts;
     return () => <ListPage route={route} listed={listed} />;
   }
-  if (route.shows === "part") {
+  if (route.shows === "limits") {
+    const { LimitsPage } = await import("./objects/limits-page.tsx");
+    return () => <LimitsPage route={route} />;
+  }
+  if (route.shows === "transfer") {
     const { TransferPage } = await import("./objects/transfer-page.tsx");
     return () => <TransferPage route={route} />;
   }

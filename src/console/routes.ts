@@ -31,8 +31,9 @@ export type PageRoute = {
 } & (
   | { shows: "list"; load: () => Promise<Listed> }
   | { shows: "settings"; load: () => Promise<SettingsGroup> }
-  /** A page of its own, which the router knows. */
-  | { shows: "part" }
+  /** Pages of their own, which the router knows. */
+  | { shows: "transfer" }
+  | { shows: "limits" }
 );
 export type ObjectRoute = { path: string; load: () => Promise<Kind> };
 
@@ -216,7 +217,7 @@ export const pages: readonly PageRoute[] = [
     load: async () => (await instance()).webKeys,
   },
   {
-    ...{ area: "settings", path: "/mail", word: "mailProviders", scope: "one", shows: "list" },
+    ...{ area: "settings", path: "/mail", word: "mailProviders", scope: "instance", shows: "list" },
     needs: "SMTPProviderService.SearchSMTPProviders",
     load: async () => (await messages()).mailProviders,
   },
@@ -259,7 +260,17 @@ export const pages: readonly PageRoute[] = [
     load: async () => (await settings()).features,
   },
   {
-    ...{ area: "settings", path: "/transfer", word: "transfer", scope: "instance", shows: "part" },
+    ...{ area: "settings", path: "/limits", word: "limits", scope: "instance", shows: "limits" },
+    needs: "InstanceService.GetOwnInstance",
+  },
+  {
+    ...{
+      area: "settings",
+      path: "/transfer",
+      word: "transfer",
+      scope: "instance",
+      shows: "transfer",
+    },
     needs: "ManagementService.Import",
   },
 ];

@@ -30,6 +30,11 @@ export const timeText = (date: Date): string => dateFormat.format(date);
 /** The zone that times are shown in. */
 export const zone: string = dateFormat.resolvedOptions().timeZone;
 
+const numbers = new Intl.NumberFormat(language);
+
+/** A whole number as JSON has it, as the reader writes numbers. */
+export const numberText = (digits: string): string => numbers.format(BigInt(digits));
+
 /** The units that spans of time are told in, from the longest. */
 export const units = [
   ["day", 86_400],

@@ -80,6 +80,32 @@ export function describeChanges(): void {
       await page.getByRole("heading", { level: 1, name: "Mine" }).waitFor();
     });
 
+    it("of a row stays open when the list goes on, and shows what somebody else wrote there", async () => {
+      const id = await organization("Lemur");
+      const set = async (value: string) => {
+        const body = [{ key: "password.title", language: "en", set: value }];
+        const path = `/settings/v3alpha/texts?ctx.org_id=${id}`;
+        bodyOf(await peer.peer.rest("PATCH", path, body, { token: peer.app.token }));
+      };
+      await set("First");
+      await using visit = await enter(`/ui/console/texts?org=${id}&q=password.title`);
+      const { page } = visit;
+      await press(page, "Change: password.title");
+      await dialogOf(page).getByLabel("Value").fill("Mine");
+      await set("Theirs");
+      await save(page);
+      const alert = dialogOf(page).getByRole("alert");
+      await alert.getByText("Somebody changed this meanwhile").waitFor();
+      assert.deepEqual(await alert.getByRole("cell").allTextContents(), [
+        "First",
+        "Theirs",
+        "Mine",
+      ]);
+      await press(page, "Send mine nevertheless");
+      await gone(page);
+      await page.getByRole("row").filter({ hasText: "Mine" }).waitFor();
+    });
+
     it("keeps what was typed when the service cannot be reached", async () => {
       const id = await organization("Dingo");
       await using visit = await enter(`/ui/console/organizations/${id}`);
@@ -206,7 +232,7 @@ export function describeChanges(): void {
       await page.getByRole("heading", { level: 1, name: "Gecko" }).waitFor();
       for (const path of ["/organizations", "/people", "/projects", "/settings/login"]) {
         await page.goto(`${peer.issuer}/ui/console${path}`);
-        await page.getByRole("table").waitFor();
+        await page.getByRole("table").first().waitFor();
         const buttons = await page.getByRole("main").getByRole("button").allTextContents();
         const reading = new Set(["Show more", "Save as CSV"]);
         assert.deepEqual(

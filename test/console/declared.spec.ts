@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type DescMessage, fromJson, type JsonObject } from "@bufbuild/protobuf";
+import { shownFrom } from "../../src/console/forms/request.ts";
 import { fieldAt } from "../../src/console/declared/schema.ts";
 import { allFields, allShown, declaredKinds, declaredLists, offered } from "./declared.ts";
 
@@ -48,6 +49,17 @@ describe("what the console declares", () => {
         if (search !== undefined) read(search.method.input, search.request(object));
       }
     }
+  });
+
+  it("tells what a change was made of wherever it begins with what is there", () => {
+    const untold = offered.filter(
+      ({ action }) =>
+        allFields(action).some((field) => shownFrom(action, field) !== undefined) &&
+        lacks(action.method.input, "expected_sequence"),
+    );
+    // A name of a passkey is replaced as a whole.
+    const replacing = ["RenameWebAuthNAuthenticator"];
+    assert.deepEqual([...new Set(untold.map(({ action }) => action.method.name))], replacing);
   });
 
   it("asks before whatever it removes", () => {

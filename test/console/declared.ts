@@ -12,6 +12,7 @@ import type {
 import { firstSteps } from "../../src/console/declared/home.ts";
 import { settingsOf } from "../../src/console/declared/settings.ts";
 import { fieldAt, listOf } from "../../src/console/declared/schema.ts";
+import { ownInstance } from "../../src/console/declared/own-instance.ts";
 import { importJob } from "../../src/console/declared/transfer.ts";
 import { objects, pages } from "../../src/console/routes.ts";
 
@@ -85,11 +86,19 @@ export const allShown: readonly { shown: Shown; message: ReturnType<typeof messa
   ...declaredSettings.flatMap(({ group }) =>
     settingsOf(group).map(({ value }) => ({ shown: value, message: group.resolve.output })),
   ),
+  ...ownInstance.facts.map((shown) => ({
+    ...{ shown, message: messageOf(ownInstance.get, ownInstance.object) },
+  })),
   ...importJob.facts.map((shown) => ({
     ...{ shown, message: messageOf(importJob.get, importJob.object) },
   })),
   ...offered.flatMap(({ action }) =>
-    (action.once ?? []).map((shown) => ({ shown, message: action.method.output })),
+    (action.once ?? []).flatMap(({ columns = [], ...shown }) => [
+      { shown, message: action.method.output },
+      ...columns.map((each) => ({
+        ...{ shown: each, message: messageOf(action.method, shown.path) },
+      })),
+    ]),
   ),
 ];
 
@@ -116,6 +125,7 @@ const valuesOf = (message: ReturnType<typeof messageOf>, path: string): string[]
 /** All words that the declarations say. */
 export const declaredWords = (): string[] => [
   ...pages.flatMap(({ area, word }) => [area, word]),
+  ...ownInstance.amounts.map(({ word }) => word),
   ...firstSteps.map(({ word }) => word),
   ...declaredLists.flatMap(({ listed }) => listed.addWord ?? []),
   ...declaredLists.flatMap(({ listed }) => listed.states ?? []),

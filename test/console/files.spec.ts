@@ -1,5 +1,7 @@
 // Run: shared
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type ConsoleFiles, consoleFiles } from "../../src/console-server/files.ts";
@@ -30,6 +32,26 @@ describe("the files of the console", () => {
       if (!name.endsWith(".js") || first.has(name)) continue;
       const more = sizeOf(closureOf(name, byName).difference(first), files);
       assert.ok(more <= 60_000, `${more} bytes more for ${name}`);
+    }
+  });
+
+  it("are at most 60 KB more for any page with what it is declared by", async () => {
+    const files = await consoleFiles()();
+    const { byName, script } = files;
+    const first = closureOf(script, byName);
+    const named = (pattern: RegExp) => [...byName.keys()].filter((name) => pattern.test(name));
+    const declarations = readdirSync(join(import.meta.dirname, "../../src/console/declared"))
+      .map((name) => name.replace(/\.ts$/, ""))
+      .flatMap((name) => named(new RegExp(`^${name}\\.\\w+\\.js$`)));
+    const pages = named(/^(?:list|object|settings)-page\.\w+\.js$/);
+    assert.equal(pages.length, 3);
+    assert.ok(declarations.length >= 8, declarations.join());
+    for (const page of pages) {
+      for (const declaration of declarations) {
+        const whole = closureOf(page, byName).union(closureOf(declaration, byName));
+        const more = sizeOf(whole.difference(first), files);
+        assert.ok(more <= 60_000, `${more} bytes more for ${page} with ${declaration}`);
+      }
     }
   });
 

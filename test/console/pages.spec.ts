@@ -5,6 +5,7 @@ import { pages } from "../../src/console/routes.ts";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { describeChanges } from "./changes.ts";
+import { declaredKinds } from "./declared.ts";
 import {
   desk,
   endVisits,
@@ -12,30 +13,32 @@ import {
   evil,
   expectQuiet,
   faultsOf,
+  payload,
   peer,
   phone,
   shoot,
+  strangers,
 } from "./visits.ts";
+import { type ConsoleWorld, makeConsoleWorld } from "./world.ts";
 
 let organizationId = "";
-let projectId = "";
-let appId = "";
+let world: ConsoleWorld;
 
 before(async () => {
   // The first request for a page may have to wait until the pages are built.
   assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
-  const name = `Aardvark ${evil}`;
-  organizationId = String(bodyOf(await peer.post("/organizations", { name }), 201).details.id);
+  world = await makeConsoleWorld(peer, (kind) => {
+    if (["organization", "app"].includes(kind)) return `Aardvark ${kind} ${evil}`;
+    // Braces mean something in texts.
+    return kind === "text" ? evil : payload(kind);
+  });
+  organizationId = world.organizationId;
   const inside = { headers: { "x-idsvc-orgid": organizationId } };
   for (let n = 0; n < 55; n++) {
     const data = { given_name: evil, family_name: `Number ${n}` };
     const username = `aardvark-${String(n).padStart(2, "0")}`;
     bodyOf(await peer.post("/users", { username, data }, inside), 201);
   }
-  const made = await peer.post("/projects", { name: `project ${evil}` }, inside);
-  projectId = String(bodyOf(made, 201).details.id);
-  const app = { name: `Aardvark app ${evil}`, project_id: projectId, api: {} };
-  appId = String(bodyOf(await peer.post("/apps", app), 201).details.id);
 });
 after(endVisits);
 
@@ -110,15 +113,49 @@ describe("the console in a browser", () => {
       ...{ roles: ["ORG_USER_MANAGER"], organizationId },
     });
     const { page } = visit;
+    // They work in the one that they administer, and there is nothing to choose.
+    await page.getByRole("banner").getByText("Aardvark", { exact: false }).waitFor();
+    assert.equal(await page.getByRole("button", { name: /^Where you work/ }).count(), 0);
     const rail = page.getByRole("navigation", { name: "Areas" });
-    // They may read projects.
-    const areas = ["Home", "People", "Organizations", "Applications"];
+    // They may read projects and policies.
+    const areas = ["Home", "People", "Organizations", "Applications", "Sign-in", "Settings"];
     assert.deepEqual(await rail.getByRole("link").allTextContents(), areas);
     await page.getByRole("link", { name: "aardvark-00" }).waitFor();
     await rail.getByRole("link", { name: "Organizations" }).click();
     await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 1);
     await page.getByRole("link", { name: "Aardvark" }).click();
     await page.getByRole("heading", { level: 1 }).getByText("Aardvark").waitFor();
+    expectQuiet(visit);
+  });
+
+  it("works in the organization that is chosen, of several or of all", async () => {
+    const second = await peer.addOrganization({ name: "Bandicoot" });
+    await using visit = await enter("/ui/console/settings/password", {
+      ...{ roles: ["ORG_OWNER"], organizationId },
+    });
+    const { page, id } = visit;
+    const choose = async (name: string) => {
+      await page.getByRole("button", { name: /^Where you work/ }).click();
+      await page.getByRole("dialog").getByRole("link", { name }).click();
+      await page.getByRole("button", { name: `Where you work: ${name}` }).waitFor();
+    };
+    const membership = { ctx: { org_id: second }, user_id: id, roles: ["ORG_OWNER"] };
+    bodyOf(await peer.post("/memberships", membership), 201);
+    await page.reload();
+    await choose("Bandicoot");
+    await page.waitForURL((url) => url.search === `?org=${second}`);
+    await page.getByRole("heading", { level: 1, name: "Password policy" }).waitFor();
+    await page.getByRole("row").nth(1).waitFor();
+    await page.getByRole("button", { name: /^Where you work/ }).click();
+    await page.getByRole("dialog").getByRole("link", { name: "Aardvark" }).waitFor();
+    assert.deepEqual(await faultsOf(page), []);
+    await shoot(page, "context");
+    await page.keyboard.press("Escape");
+    // There are no settings of several organizations.
+    await choose("All your organizations");
+    await page.waitForURL((url) => url.pathname === "/ui/console/" && url.search === "");
+    await page.goto(`${peer.issuer}/ui/console/settings/password`);
+    await page.getByRole("row").nth(1).waitFor();
     expectQuiet(visit);
   });
 
@@ -161,21 +198,21 @@ describe("the console in a browser", () => {
     assert.doesNotMatch(headers.get("content-security-policy") ?? "", /unsafe/);
   });
 
-  const paths = () => [
-    ...pages.map(({ path }) => [path.slice(1).replaceAll("/", "-"), `/ui/console${path}`]),
-    ["people-of-one", `/ui/console/people?org=${organizationId}`],
-    ...["overview", "access", "history"].map((tab) => [
-      `organization-${tab}`,
-      `/ui/console/organizations/${organizationId}?tab=${tab}`,
-    ]),
-    ...["overview", "roles", "access"].map((tab) => [
-      `project-${tab}`,
-      `/ui/console/projects/${projectId}?tab=${tab}`,
-    ]),
-    ...["overview", "credentials", "code"].map((tab) => [
-      `application-${tab}`,
-      `/ui/console/applications/${appId}?tab=${tab}`,
-    ]),
+  /** Every page, and every tab of an object of every kind. */
+  const paths = (): string[] => [
+    "/",
+    ...pages.map(({ path }) => path),
+    `/people?org=${organizationId}`,
+    `/texts?org=${organizationId}&q=password`,
+    `/settings/branding?org=${organizationId}`,
+    ...declaredKinds.flatMap(({ path, kind }) => {
+      const tabs = new Set(["overview", ...kind.rows.map(({ tab }) => tab), "code"]);
+      if (kind.guide !== undefined) tabs.add("guide");
+      if (kind.history !== undefined) tabs.add("history");
+      return (world.objects[path] ?? []).flatMap((id) =>
+        [...tabs].map((tab) => `${path.replace("$id", id)}?tab=${tab}`),
+      );
+    }),
   ];
   const looks = [
     { name: "desk-light-en", viewport: desk, colorScheme: "light", locale: "en" },
@@ -188,25 +225,15 @@ describe("the console in a browser", () => {
   const chosen = looks.slice(0, roundsOf(3));
   const isWhole = roundsOf(3) > 3;
   for (const [turn, { name, ...look }] of chosen.entries()) {
-    it(`is readable and reachable for everybody: ${name}`, async () => {
+    it(`is readable and reachable for everybody, and shows every name as text: ${name}`, async () => {
       await using visit = await enter("/ui/console/people", look);
-      const { page, id } = visit;
-      const all = [
-        ...paths(),
-        ...["overview", "credentials", "sessions", "access", "history", "code"].map((tab) => [
-          `person-${tab}`,
-          `/ui/console/people/${id}?tab=${tab}`,
-        ]),
-      ];
-      const some = all.filter((_, place) => isWhole || place % chosen.length === turn);
-      for (const [what = "", path = ""] of some) {
-        await page.goto(`${peer.issuer}${path}`);
-        await page.getByRole("heading", { level: 1 }).first().waitFor();
-        // The stream of events never ends.
-        if (path.endsWith("/events")) await page.getByRole("rowheader").first().waitFor();
-        else await page.waitForLoadState("networkidle");
-        await shoot(page, `${what}-${name}`);
-        assert.deepEqual(await faultsOf(page), [], `${what} ${name}`);
+      const { page } = visit;
+      const some = paths().filter((_, at) => isWhole || at % chosen.length === turn);
+      for (const path of some) {
+        await visit.go(path);
+        await shoot(page, `${path.replaceAll(/\W+/g, "-").slice(1)}-${name}`);
+        assert.deepEqual(await faultsOf(page), [], `${path} ${name}`);
+        assert.deepEqual(await strangers(page), [], `${path} ${name}`);
       }
       assert.equal(await page.evaluate(() => document.documentElement.lang), look.locale);
       expectQuiet(visit);

@@ -92,16 +92,18 @@ describe("the log-in of the console (K4)", () => {
     });
   }
 
-  it("asks the provider that is named, so that its log-in can be tried", async () => {
-    const scopeFor = async (idp: string) => {
-      const query = new URLSearchParams({ idp });
+  it("asks the provider that is named, in its organization, so that its log-in can be tried", async () => {
+    const scopeFor = async (idp: string, org = "") => {
+      const query = new URLSearchParams({ idp, org });
       const answer = await fetch(`${issuer}/ui/console/login?${query}`, { redirect: "manual" });
       return new URL(answer.headers.get("location") ?? "").searchParams.get("scope")?.split(" ");
     };
     const usual = await scopeFor("");
     const word = "urn:idsvc:iam:org:idp:id:";
     assert.deepEqual(await scopeFor("123"), [...(usual ?? []), `${word}123`]);
-    assert.deepEqual(await scopeFor(`1 ${word}2`), usual);
+    assert.deepEqual(await scopeFor(`1 ${word}2`, `1 ${word}2`), usual);
+    const within = "urn:idsvc:iam:org:id:45";
+    assert.deepEqual(await scopeFor("123", "45"), [...(usual ?? []), `${word}123`, within]);
   });
 
   it("is finished in the browser that began it", async () => {

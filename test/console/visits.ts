@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Page } from "playwright-core";
+import { systemResolver } from "../../src/egress/resolver.ts";
 import { axe } from "../login/axe.ts";
 import { type TestBrowser, startBrowser, type Visit } from "../support/browser.ts";
 import { addPersonNamed, password } from "../support/login.ts";
@@ -9,8 +11,15 @@ import { bodyOf } from "../support/peer.ts";
 /** How far the service is ahead of this machine. */
 export const clock = { ahead: 0 };
 
+/** TXT records of the world outside, by name. */
+export const txtRecords = new Map<string, string[]>();
+const outside = systemResolver();
+
 /** One service and one browser for all that is tried in the console. */
-export const peer: OidcPeer = await startOidc({ now: () => new Date(Date.now() + clock.ahead) });
+export const peer: OidcPeer = await startOidc({
+  now: () => new Date(Date.now() + clock.ahead),
+  resolver: { ...outside, texts: async (name) => txtRecords.get(name) ?? [] },
+});
 const browser: TestBrowser = await startBrowser();
 
 export async function endVisits(): Promise<void> {
@@ -25,7 +34,48 @@ export const desk = { width: 1440, height: 900 };
 /** A name that runs scripts wherever it is not shown as text. */
 export const evil = `"><img src=x onerror=alert(1)><script>alert(2)</script>`;
 
-export type Entered = Visit & { id: string; loginName: string; refused: string[] };
+/** What would run a script wherever it is taken for markup, an address, a style, a template or a script. */
+const payloads = [
+  evil,
+  `</script><script>alert(3)</script>`,
+  `'-alert(4)-'`,
+  `"onfocus=alert(5) autofocus x="`,
+  "javascript:alert(6)",
+  `<svg/onload=alert(7)>`,
+  "\u0024{alert(8)}",
+  `<iframe srcdoc="<script>parent.alert(9)</script>">`,
+  `&lt;img src=x onerror=alert(10)&gt;`,
+  `<a href="data:text/html,<script>alert(11)</script>">x</a>`,
+  `</style><style>*{background:url(//evil.test)}`,
+  `__proto__`,
+];
+let nextPayload = 0;
+
+/** The next of them: what a tenant may call something that is to be seen by its own name. */
+export const payload = (name: string): string =>
+  `${name} ${payloads[nextPayload++ % payloads.length]}`;
+
+/** What on the page stands there because something was taken for more than a text. */
+export const strangers = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [
+      ...document.querySelectorAll(
+        "img[src=x], [onload], [onerror], [onfocus], [autofocus], iframe:not([title])",
+      ),
+      ...[...document.querySelectorAll("a")].filter(
+        ({ protocol }) => !["http:", "https:"].includes(protocol),
+      ),
+      ...document.querySelectorAll("body script, body style"),
+    ].map((each) => each.outerHTML),
+  );
+
+export type Entered = Visit & {
+  id: string;
+  loginName: string;
+  refused: string[];
+  /** Goes to another page of the console as a link does, and waits until all that it asked for has come. */
+  go: (path: string) => Promise<void>;
+};
 export type EnterOptions = Parameters<TestBrowser["visit"]>[0] & {
   roles?: string[];
   /** Where the roles are held: in an organization or a project, else in the instance. */
@@ -56,7 +106,38 @@ export async function enter(path: string, options: EnterOptions = {}): Promise<E
   page.on("response", (answer) => {
     if (answer.status() >= 400) refused.push(`${answer.status()} ${answer.url()}`);
   });
-  return { ...visit, id, loginName, refused };
+  return { ...visit, id, loginName, refused, go: walker(page) };
+}
+
+const quietMs = 40;
+
+function walker(page: Page): Entered["go"] {
+  // The stream of events never ends.
+  const counts = (url: string): boolean => !url.includes("/WatchEvents");
+  let open = 0;
+  let last = Date.now();
+  const count = (url: string, by: number) => {
+    if (!counts(url)) return;
+    open += by;
+    last = Date.now();
+  };
+  page.on("request", (request) => count(request.url(), 1));
+  page.on("requestfinished", (request) => count(request.url(), -1));
+  page.on("requestfailed", (request) => count(request.url(), -1));
+  return async (path) => {
+    await page.evaluate((to) => history.pushState(undefined, "", to), `/ui/console${path}`);
+    last = Date.now();
+    while (open > 0 || Date.now() - last < quietMs) await delay(10);
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
+  };
+}
+
+/** Opens an address in a window of its own, as a browser that nobody is signed in to. */
+export async function openPrivately(address: string): Promise<Visit> {
+  const visit = await browser.visit({ viewport: desk });
+  visit.page.setDefaultTimeout(10_000);
+  await visit.page.goto(address);
+  return visit;
 }
 
 /** Fills in the pages of the log-in that ask for a name and a password. */

@@ -1,7 +1,7 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { saidEndings, saidReasons } from "../../src/console/declared/refusals.ts";
+import { saidEndings, saidReasons, wordOfReason } from "../../src/console/declared/refusals.ts";
 import { consoleTexts } from "../../src/texts/console-texts.ts";
 import { allLanguages } from "../../src/texts/languages.ts";
 import { read } from "../architecture/table.ts";
@@ -23,10 +23,32 @@ const chosen = [
   "withoutScripts",
 ];
 const ofSettings = ["OWNER_TYPE_INSTANCE", "OWNER_TYPE_ORG"];
-const reasons = [...saidReasons, ...saidEndings].map((each) => `refused_${each}`);
+const endings = new Set(saidEndings.map(([, word]) => word));
+const reasons = [...saidReasons, ...endings].map((each) => `refused_${each}`);
 const ofRefusals = ["ended", "forbidden", "lost", "proveAnew", "failed", "save", "copied"];
 
 describe("the words of the console", () => {
+  it("say most reasons of refusals in the reader’s language", () => {
+    const folders = [
+      "src/resources",
+      "src/settings",
+      "src/management",
+      "src/authz",
+      "src/executor",
+    ];
+    const made = folders.flatMap((folder) =>
+      read(folder).flatMap(({ text }) =>
+        [...text.matchAll(/\b\w+\(\s*(?:[^()"]*,\s*)?"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)"/g)].map(
+          ([, reason = ""]) => reason,
+        ),
+      ),
+    );
+    const all = new Set(made);
+    const said = [...all].filter((reason) => wordOfReason(reason) !== undefined);
+    assert.ok(all.size > 100, `${all.size} reasons`);
+    assert.ok(said.length / all.size > 0.65, `${said.length} of ${all.size} reasons`);
+  });
+
   it("are those that its pages and declarations say, in every language", async () => {
     const sources = read("src/console").map(({ text }) => text);
     const said = sources.flatMap((text) =>

@@ -173,7 +173,15 @@ export const executions: Listed = {
       fields: [conditions("condition")],
       once: [
         { path: "execution_id", word: "condition" },
-        { path: "targets", word: "targets", as: "json" },
+        {
+          ...{ path: "targets", word: "targets" },
+          columns: [
+            { path: "target_id", word: "id", as: "code" },
+            { path: "via_execution_id", word: "condition", as: "code" },
+            { path: "is_async" },
+            { path: "interrupt_on_error" },
+          ],
+        },
       ],
     },
   ],

@@ -3,8 +3,11 @@ import type { DescMethodUnary, JsonObject, JsonValue } from "@bufbuild/protobuf"
 /** Names of fields joined by dots, as the schema spells them. */
 export type Path = string;
 
+/** What is found by what names it, where an ID is asked for. */
+export type Picked = "person" | "organization" | "project" | "application";
+
 /** What an ID is one of. */
-export type Reference = "person" | "organization" | "project" | "application";
+export type Reference = Picked | "provider";
 
 /** A value of an object, and how it is shown where its type does not tell. */
 export type Shown = {
@@ -17,6 +20,9 @@ export type Shown = {
   /** The word that is shown in its place. */
   says?: (object: JsonObject) => string;
 };
+
+/** What an answer tells once: a value, or a list of objects with what is shown of each. */
+export type Told = Shown & { columns?: readonly Shown[] };
 
 /** How a value is written that names no object: a text of ours, bytes that are a text, or the code of a language. */
 export type Form = "code" | "json" | "word" | "encoded" | "language";
@@ -40,7 +46,7 @@ export type Field = {
   path: Path;
   word?: string;
   /** Beside those: lines of which one that is a failed request stands for its redirect address; a text of several lines. */
-  as?: Reference | "password" | "encoded" | "redirects" | "text" | "language";
+  as?: Picked | "password" | "encoded" | "redirects" | "text" | "language";
   choices?: Choices;
   /** Where the values of a list are messages: the field of each that is chosen or typed. */
   each?: string;
@@ -75,7 +81,7 @@ export type Action = {
   /** The permission to look for, where the schema does not state the one that counts. */
   permission?: string;
   /** What of the answer is shown once. */
-  once?: readonly Shown[];
+  once?: readonly Told[];
   /** What is done next with the answer. */
   next?: Action;
   /** Leads to the new object, or to the list that it stood in. */
@@ -86,6 +92,8 @@ export type Action = {
   newId?: Path;
   /** What takes it back, while the notice that it was done is shown. */
   undo?: { method: DescMethodUnary; given: Given };
+  /** What of the request a preview of the log-in shows. */
+  preview?: (request: JsonObject) => Readonly<Record<string, string>>;
   /** It is done for many people who are pasted: the field that each line stands for. */
   pasted?: { field: Path };
 };
@@ -213,6 +221,10 @@ export const contextOf = (org: string | undefined): JsonObject =>
 export type SettingsGroup = {
   set: DescMethodUnary;
   resolve: DescMethodUnary;
+  /** It concerns whoever logs in. */
+  concernsPeople?: true;
+  /** What of a change a preview of the log-in shows. */
+  preview?: Action["preview"];
   /** Its settings, where they are not declared alike in the schema. */
   settings?: readonly Setting[];
 };

@@ -1,6 +1,6 @@
 import { SMSProviderService } from "#gen/idsvc/resources/sms/v3alpha/sms_provider_service_pb.ts";
 import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
-import { type Action, contextOf, type Kind, type Listed, textAt } from "./declare.ts";
+import { type Action, type Kind, type Listed, textAt } from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
 import { activity } from "./grants.ts";
 import { id, ownFacts } from "./shared.ts";
@@ -22,7 +22,7 @@ const states = (activate: Action["method"], deactivate: Action["method"]): reado
 
 export const mailProviders: Listed = {
   isOfInstance: true,
-  search: { method: smtp.searchSMTPProviders, request: ({ org }) => contextOf(org) },
+  search: { method: smtp.searchSMTPProviders, request: () => ({}) },
   hasNoFilter: true,
   columns: [
     { path: "smtp_provider.description" },

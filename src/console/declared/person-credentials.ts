@@ -165,7 +165,7 @@ const linked: Rows = {
   },
   columns: [
     { path: "username" },
-    { path: "idp_id", word: "provider", as: "code" },
+    { path: "idp_id", word: "provider", as: "provider" },
     { path: "user_id", word: "idThere", as: "code" },
     { path: "suspended" },
     { path: "creation_date" },

@@ -93,12 +93,15 @@ export function providerPages(path: string): Kind {
       ...shared,
     ],
     rows: [],
-    guide: (object, issuer) => [
-      {
-        name: "URL",
-        text: `${issuer}/ui/console/login?${new URLSearchParams({ idp: textAt(object, "details.id") })}`,
-      },
-    ],
+    guide(object, issuer) {
+      const owner = "details.resource_owner";
+      const ofOrganization = textAt(object, `${owner}.type`) === "OWNER_TYPE_ORG";
+      const query = new URLSearchParams({
+        idp: textAt(object, "details.id"),
+        ...(ofOrganization ? { org: textAt(object, `${owner}.id`) } : {}),
+      });
+      return [{ name: "URL", text: `${issuer}/ui/console/login?${query}` }];
+    },
     guideWord: "testLogIn",
   };
 }
@@ -117,7 +120,7 @@ export const failedLogIns: Listed = {
   columns: [
     { path: "payload.reason", word: "reason", as: "code" },
     { path: "creation_date", word: "when" },
-    { path: "payload.idpId", word: "provider", as: "code" },
+    { path: "payload.idpId", word: "provider", as: "provider" },
     { path: "aggregate.id", word: "id", as: "code" },
   ],
 };

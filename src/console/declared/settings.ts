@@ -6,6 +6,7 @@ import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_setti
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
 import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/security_settings_service_pb.ts";
 import {
+  at,
   contextOf,
   type Field,
   type Listed,
@@ -14,7 +15,7 @@ import {
   textAt,
 } from "./declare.ts";
 import { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_settings_service_pb.ts";
-import { fieldAt } from "./schema.ts";
+import { fieldAt, objectsAt } from "./schema.ts";
 
 /**
  * Who set what counts in a context. What is set in the context itself names no owner; nobody sets anything above the instances: what
@@ -26,14 +27,23 @@ export const setBy = (owner: string): string =>
 export const login: SettingsGroup = {
   set: LoginSettingsService.method.setLoginSettings,
   resolve: LoginSettingsService.method.resolveLoginSettings,
+  concernsPeople: true,
 };
 export const password: SettingsGroup = {
   set: PasswordSettingsService.method.setPasswordSettings,
   resolve: PasswordSettingsService.method.resolvePasswordSettings,
+  concernsPeople: true,
 };
 export const branding: SettingsGroup = {
   set: BrandingSettingsService.method.setBrandingSettings,
   resolve: BrandingSettingsService.method.resolveBrandingSettings,
+  preview: (request) =>
+    Object.fromEntries(
+      ["product_name", "primary_color", "background_color", "theme"].flatMap((name) => {
+        const typed = at(request, `settings.${name}.set`);
+        return typeof typed === "string" ? [[name, typed] as const] : [];
+      }),
+    ),
 };
 export const oidc: SettingsGroup = {
   set: OIDCSettingsService.method.setOIDCSettings,
@@ -130,6 +140,14 @@ export const texts: Listed = {
           initial: { of: "value" },
         },
       ],
+      preview(request) {
+        const [{ key, language, set } = {}] = objectsAt(request, "texts");
+        return Object.fromEntries(
+          Object.entries({ key, language, text: set }).filter(
+            (each): each is [string, string] => typeof each[1] === "string",
+          ),
+        );
+      },
     },
     {
       ...{ word: "reset", method: setTexts, isDangerous: true },
@@ -140,7 +158,7 @@ export const texts: Listed = {
 };
 
 /** The settings of a group, which most are declared alike in the schema. */
-export function settingsOf({ set, resolve, settings }: SettingsGroup): readonly Setting[] {
+export function settingsOf({ set, resolve, settings, preview }: SettingsGroup): readonly Setting[] {
   if (settings !== undefined) return settings;
   const fields = fieldAt(set.input, "settings")?.message?.fields ?? [];
   return fields.map(({ name, message }) => {
@@ -156,7 +174,7 @@ export function settingsOf({ set, resolve, settings }: SettingsGroup): readonly 
       name,
       value: { path: `settings.${name}.${value}`, word },
       owner: `settings.${name}.owner.type`,
-      change: { word: "change", method: set, fields: [field] },
+      change: { word: "change", method: set, fields: [field], ...(preview && { preview }) },
       reset: {
         ...{ word: "reset", method: set, isDangerous: true },
         given: { [`settings.${name}.reset`]: { is: true } },

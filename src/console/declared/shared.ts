@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { type MemberContext, memberContexts, memberPermission } from "./member-permission.ts";
-import { type Action, type Rows, type Search, type Shown, textAt } from "./declare.ts";
+import { type Action, type Rows, type Search, type Shown, type Told, textAt } from "./declare.ts";
 
 const { searchEvents } = EventService.method;
 const {
@@ -68,7 +68,17 @@ const rolesOfRow = {
   },
 } as const;
 
-const holds: readonly Shown[] = [{ path: "holds", word: "holdsEnded", as: "json" }];
+const holds: readonly Told[] = [
+  {
+    ...{ path: "holds", word: "holdsEnded" },
+    columns: [
+      { path: "id", word: "what", as: "code" },
+      { path: "kept" },
+      { path: "maker_id", word: "maker", as: "person" },
+      { path: "creation_date" },
+    ],
+  },
+];
 
 export const membershipActions = (context?: MemberContext): readonly Action[] => [
   {

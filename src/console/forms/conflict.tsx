@@ -5,7 +5,7 @@ import { wordOf } from "../objects/value.tsx";
 import { t } from "../told.ts";
 import style from "./forms.module.css";
 import { intoView } from "./refused.tsx";
-import { fieldsOf, isSame, type Typed } from "./request.ts";
+import { fieldsOf, isSame, shownFrom, type Typed } from "./request.ts";
 
 const textOf = (value: JsonValue | undefined): string => {
   if (value === undefined || value === null) return "";
@@ -28,9 +28,11 @@ export function Conflict({
   now: JsonObject;
   overwrite: (now: JsonObject) => void;
 }) {
-  const fields = fieldsOf(action, typed).filter(
-    ({ path }) => action.isChange === true && !isSame(at(before, path), at(now, path)),
-  );
+  const fields = fieldsOf(action, typed).flatMap((field) => {
+    const from = shownFrom(action, field);
+    if (from === undefined || isSame(at(before, from), at(now, from))) return [];
+    return [{ ...field, from }];
+  });
   const words = (path: string, value: JsonValue | undefined) => {
     const isEnum = fieldAt(action.method.input, path)?.enum !== undefined;
     return isEnum && typeof value === "string" ? t(value) : textOf(value);
@@ -54,8 +56,8 @@ export function Conflict({
             {fields.map((field) => (
               <tr key={field.path}>
                 <th scope="row">{wordOf(field)}</th>
-                <td>{words(field.path, at(before, field.path))}</td>
-                <td>{words(field.path, at(now, field.path))}</td>
+                <td>{words(field.path, at(before, field.from))}</td>
+                <td>{words(field.path, at(now, field.from))}</td>
                 <td>
                   {field.path in typed.values ? words(field.path, typed.values[field.path]) : ""}
                 </td>

@@ -217,30 +217,61 @@ export function Checks({
   );
 }
 
-/** A list of texts, one a line. */
-function Lines({ field, value, isRequired, error, set }: ControlProps) {
-  const [typed, setTyped] = useState(Array.isArray(value) ? value.map(textOf).join("\n") : "");
-  const read = (text: string) => {
-    setTyped(text);
-    const lines = text.split("\n").flatMap((line) => line.trim() || []);
-    set(field.as === "redirects" ? lines.map(redirectOf) : lines);
-  };
-  const hint = field.as === "redirects" ? t("redirectsHint") : undefined;
+/** The lines of a text, in a field that is as high as so many of them. */
+function Area({
+  field,
+  rule,
+  isRequired,
+  error,
+  word = wordOf(field),
+  hint,
+  rows,
+  value,
+  read,
+}: Pick<ControlProps, "field" | "rule" | "isRequired" | "error"> & {
+  word?: string;
+  hint?: string | undefined;
+  rows: number;
+  value: string;
+  read: (input: HTMLTextAreaElement) => void;
+}) {
   return (
-    <Labelled word={`${wordOf(field)} (${t("onePerLine")})`} error={error} hint={hint}>
+    <Labelled word={word} error={error} hint={hint}>
       {({ id, describedBy }) => (
         <textarea
           id={id}
           name={field.path}
-          rows={3}
+          rows={rows}
+          maxLength={rule.maxLength}
           required={isRequired}
           aria-invalid={error !== undefined}
           aria-describedby={describedBy}
-          value={typed}
-          onChange={({ target }) => read(target.value)}
+          value={value}
+          onChange={({ target }) => read(target)}
         />
       )}
     </Labelled>
+  );
+}
+
+/** A list of texts, one a line. */
+function Lines({ value, set, ...props }: ControlProps) {
+  const { field } = props;
+  const [typed, setTyped] = useState(Array.isArray(value) ? value.map(textOf).join("\n") : "");
+  const read = ({ value: text }: HTMLTextAreaElement) => {
+    setTyped(text);
+    const lines = text.split("\n").flatMap((line) => line.trim() || []);
+    set(field.as === "redirects" ? lines.map(redirectOf) : lines);
+  };
+  return (
+    <Area
+      {...props}
+      // The rule is that of each line.
+      rule={{}}
+      word={`${wordOf(field)} (${t("onePerLine")})`}
+      hint={field.as === "redirects" ? t("redirectsHint") : undefined}
+      {...{ rows: 3, value: typed, read }}
+    />
   );
 }
 
@@ -249,28 +280,12 @@ const redirectOf = (line: string): string =>
   URL.parse(line)?.searchParams.get("redirect_uri") ?? line;
 
 /** A text of several lines. */
-function Text({ field, rule, value, isRequired, error, set }: ControlProps) {
-  return (
-    <Labelled word={wordOf(field)} error={error}>
-      {({ id, describedBy }) => (
-        <textarea
-          id={id}
-          name={field.path}
-          rows={3}
-          maxLength={rule.maxLength}
-          required={isRequired}
-          aria-invalid={error !== undefined}
-          aria-describedby={describedBy}
-          value={textOf(value)}
-          onChange={({ target }) => set(target.value)}
-        />
-      )}
-    </Labelled>
-  );
-}
+const Text = ({ value, set, ...props }: ControlProps) => (
+  <Area {...props} rows={3} value={textOf(value)} read={(input) => set(input.value)} />
+);
 
 /** Free JSON, which is sent once it is one. */
-function Json({ field, value, isRequired, error, set }: ControlProps) {
+function Json({ value, set, ...props }: ControlProps) {
   const [typed, setTyped] = useState(
     value === undefined || value === null ? "" : JSON.stringify(value, undefined, 2),
   );
@@ -283,21 +298,7 @@ function Json({ field, value, isRequired, error, set }: ControlProps) {
       input.setCustomValidity(String(wrong));
     }
   };
-  return (
-    <Labelled word={wordOf(field)} error={error}>
-      {({ id, describedBy }) => (
-        <textarea
-          id={id}
-          name={field.path}
-          rows={12}
-          required={isRequired}
-          aria-describedby={describedBy}
-          value={typed}
-          onChange={({ target }) => read(target)}
-        />
-      )}
-    </Labelled>
-  );
+  return <Area {...props} rule={{}} rows={12} value={typed} read={read} />;
 }
 
 /** A span of time: how many of which unit. */

@@ -1,7 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useQueryClient } from "@tanstack/react-query";
-import { type ReactNode, type SubmitEvent, useState } from "react";
+import { lazy, type SubmitEvent, Suspense, useState } from "react";
 import { refusalOf, type Refusal } from "../calls.ts";
 import type { Action } from "../declared/declare.ts";
 import { callByJson } from "../json-calls.ts";
@@ -9,6 +9,7 @@ import { useRights } from "../rights.ts";
 import { t } from "../told.ts";
 import { useWhenBack } from "./again.ts";
 import { ActionCode } from "./code.tsx";
+import { Buttons, Sure } from "./question.tsx";
 import { Conflict } from "./conflict.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";
@@ -16,6 +17,9 @@ import { Once, tellsOnce } from "./once.tsx";
 import { Pasted } from "./pasted.tsx";
 import { RefusedCall } from "./refused.tsx";
 import { fieldsOf, requestOf, type Subject, type Typed } from "./request.ts";
+
+// Loaded with the first form that has a preview.
+const Preview = lazy(async () => ({ default: (await import("../parts/preview.tsx")).Preview }));
 
 export type Ask = {
   action: Action;
@@ -126,7 +130,7 @@ function Asked({
   };
   return (
     <form className={style["form"]} onSubmit={submit}>
-      {action.isDangerous === true && <p>{t("sure").replace("{name}", name)}</p>}
+      {action.isDangerous === true && <Sure name={name} />}
       <Fields
         {...{ action, subject, typed }}
         errors={errorsOf(refusal, action, typed)}
@@ -141,37 +145,15 @@ function Asked({
           overwrite={overwrite}
         />
       )}
+      {action.preview !== undefined && (
+        <Suspense>
+          <Preview org={subject.org} typed={action.preview(requestOf(action, subject, typed))} />
+        </Suspense>
+      )}
       <ActionCode {...{ action, subject, typed }} />
       <Buttons {...{ close, isSending }} isDangerous={action.isDangerous === true}>
         {t(action.fields === undefined || action.isDangerous === true ? action.word : "save")}
       </Buttons>
     </form>
-  );
-}
-
-function Buttons({
-  close,
-  isSending,
-  isDangerous,
-  children,
-}: {
-  close: () => void;
-  isSending: boolean;
-  isDangerous: boolean;
-  children: ReactNode;
-}) {
-  return (
-    <div className={style["buttons"]}>
-      <button type="button" className={style["button"]} onClick={close}>
-        {t("cancel")}
-      </button>
-      <button
-        type="submit"
-        disabled={isSending}
-        className={style[isDangerous ? "danger" : "primary"]}
-      >
-        {children}
-      </button>
-    </div>
   );
 }

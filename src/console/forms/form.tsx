@@ -8,9 +8,9 @@ import {
   textAt,
   type Ways,
 } from "../declared/declare.ts";
+import { isPicked } from "../declared/references.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
-import { isReference } from "../objects/names.ts";
 import { wordOf } from "../objects/value.tsx";
 import { languageText, t } from "../told.ts";
 import { Checks, Control, type ControlProps, Labelled, type Rule } from "./controls.tsx";
@@ -112,7 +112,7 @@ function FieldOf({
     return <Chosen {...control} choices={field.choices} subject={subject} typed={typed} />;
   }
   const { as } = field;
-  return isReference(as) ? <Picker {...control} kind={as} /> : <Control {...control} />;
+  return isPicked(as) ? <Picker {...control} kind={as} /> : <Control {...control} />;
 }
 
 /** A value, or several, of those that a method answers. */

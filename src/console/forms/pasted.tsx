@@ -8,6 +8,7 @@ import { t } from "../told.ts";
 import { Labelled } from "./controls.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";
+import { Buttons } from "./question.tsx";
 import { put, requestOf, type Subject, type Typed } from "./request.ts";
 import { Runs } from "./runs.tsx";
 
@@ -64,7 +65,11 @@ export function Pasted({
         await callByJson(action.method, request);
       },
     }));
-    return <Runs word={action.word} runs={runs} close={close} />;
+    const again = (labels: readonly string[]) => {
+      setText(labels.join("\n"));
+      setSent(false);
+    };
+    return <Runs word={action.word} {...{ runs, close, again }} />;
   }
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -85,14 +90,9 @@ export function Pasted({
         )}
       </Labelled>
       <Fields {...{ action, subject, typed }} errors={new Map()} onChange={setTyped} />
-      <div className={style["buttons"]}>
-        <button type="button" className={style["button"]} onClick={close}>
-          {t("cancel")}
-        </button>
-        <button type="submit" className={style["primary"]}>
-          {`${t(action.word)} (${cells.length})`}
-        </button>
-      </div>
+      <Buttons close={close} isDangerous={false}>
+        {`${t(action.word)} (${cells.length})`}
+      </Buttons>
     </form>
   );
 }

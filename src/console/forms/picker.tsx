@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
-import { type Reference, textAt } from "../declared/declare.ts";
+import { type Picked, textAt } from "../declared/declare.ts";
 import { objectsAt } from "../declared/schema.ts";
 import { callByJson } from "../json-calls.ts";
 import { useFirst, useNames } from "../objects/names.ts";
@@ -13,14 +13,14 @@ import style from "./forms.module.css";
 
 type Found = { id: string; name: string; more: string };
 
-const lists: Readonly<Record<Reference, { list: string; name: string; more: string }>> = {
+const lists: Readonly<Record<Picked, { list: string; name: string; more: string }>> = {
   person: { list: "users", name: "display_name", more: "username" },
   organization: { list: "organizations", name: "name", more: "id" },
   project: { list: "projects", name: "name", more: "id" },
   application: { list: "apps", name: "name", more: "client_id" },
 };
 
-const foundIn = (answer: JsonObject, kind: Reference): Found[] => {
+const foundIn = (answer: JsonObject, kind: Picked): Found[] => {
   const { list, name, more } = lists[kind];
   return objectsAt(answer, list).map((each) => ({
     id: textAt(each, "id"),
@@ -37,7 +37,7 @@ export function Picker({
   error,
   set,
   kind,
-}: ControlProps & { kind: Reference }) {
+}: ControlProps & { kind: Picked }) {
   const id = typeof value === "string" ? value : "";
   const names = useNames([{ id }], [{ path: "id", as: kind }]);
   const [q, setQ] = useState<string>();

@@ -6,6 +6,7 @@ import {
   type Field,
   type From,
   type Given,
+  type Path,
   type Ways,
 } from "../declared/declare.ts";
 import { isIndex } from "../declared/schema.ts";
@@ -39,6 +40,12 @@ export function valueFrom(from: From, subject: Subject): JsonValue | undefined {
   if ("is" in from) return from.is;
   if ("of" in from) return at(subject.object, from.of);
   return "page" in from ? at(subject.page, from.page) : at(subject.answer, from.answer);
+}
+
+/** Where the object has what a field begins with; nowhere, where it begins with something else. */
+export function shownFrom(action: Action, field: Field): Path | undefined {
+  if (action.isChange === true) return field.path;
+  return field.initial !== undefined && "of" in field.initial ? field.initial.of : undefined;
 }
 
 /** What a field has before anything is typed. */

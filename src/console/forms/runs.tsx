@@ -17,38 +17,15 @@ export function Runs({
   word,
   runs,
   close,
+  again,
 }: {
   word: string;
   runs: readonly Run[];
   close: () => void;
+  /** Goes back to the form, with those that were refused. */
+  again?: (labels: readonly string[]) => void;
 }) {
-  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
-  const client = useQueryClient();
-  const isBegun = useRef(false);
-  const isOver = useRef(false);
-  useEffect(() => {
-    isOver.current = false;
-    // Development mounts twice, and calls are made once.
-    if (!isBegun.current) {
-      isBegun.current = true;
-      void begin();
-    }
-    return () => void (isOver.current = true);
-  }, []);
-  async function begin(): Promise<void> {
-    for (const { label, call } of runs) {
-      if (isOver.current) return;
-      const outcome = await call().then(
-        () => ({ label }),
-        (error: unknown) => {
-          const refusal = refusalOf(error);
-          return { label, refused: messageOf(refusal), reason: refusal.reason };
-        },
-      );
-      setOutcomes((before) => [...before, outcome]);
-    }
-    await client.invalidateQueries();
-  }
+  const outcomes = useOutcomes(runs);
   const refused = outcomes.filter((each) => each.refused !== undefined);
   const isDone = outcomes.length === runs.length;
   const report = () =>
@@ -81,10 +58,51 @@ export function Runs({
             {t("report")}
           </button>
         )}
+        {isDone && refused.length > 0 && again !== undefined && (
+          <button
+            type="button"
+            className={style["button"]}
+            onClick={() => again(refused.map(({ label }) => label))}
+          >
+            {t("retry")}
+          </button>
+        )}
         <button type="button" className={style["primary"]} onClick={close}>
           {t(isDone ? "close" : "cancel")}
         </button>
       </div>
     </div>
   );
+}
+
+/** Makes the calls, and gives what became of those that are over. */
+function useOutcomes(runs: readonly Run[]): readonly Outcome[] {
+  const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
+  const client = useQueryClient();
+  const isBegun = useRef(false);
+  const isOver = useRef(false);
+  useEffect(() => {
+    isOver.current = false;
+    // Development mounts twice, and calls are made once.
+    if (!isBegun.current) {
+      isBegun.current = true;
+      void begin();
+    }
+    return () => void (isOver.current = true);
+  }, []);
+  async function begin(): Promise<void> {
+    for (const { label, call } of runs) {
+      if (isOver.current) return;
+      const outcome = await call().then(
+        () => ({ label }),
+        (error: unknown) => {
+          const refusal = refusalOf(error);
+          return { label, refused: messageOf(refusal), reason: refusal.reason };
+        },
+      );
+      setOutcomes((before) => [...before, outcome]);
+    }
+    await client.invalidateQueries();
+  }
+  return outcomes;
 }

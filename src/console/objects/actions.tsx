@@ -1,13 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { type Action, textAt } from "../declared/declare.ts";
 import { givenOf, type Subject } from "../forms/request.ts";
 import { callByJson } from "../json-calls.ts";
 import { keepOrg } from "../parts/keep-org.ts";
-import { type Place, useRights } from "../rights.ts";
-import type { PageSearch } from "../routes.ts";
+import { useOrg, useRights } from "../rights.ts";
+import type { Place } from "../rights-of.ts";
 import { t } from "../told.ts";
 import { notify } from "./notice.ts";
 import style from "./objects.module.css";
@@ -38,7 +38,7 @@ export function Actions({
   const { may } = useRights();
   const [open, setOpen] = useState<Action>();
   const navigate = useNavigate();
-  const { org }: PageSearch = useSearch({ strict: false });
+  const org = useOrg();
   const client = useQueryClient();
   const shown = actions.filter(
     ({ method, asFor = method, when, permission }) =>
@@ -63,7 +63,8 @@ export function Actions({
     // Whatever is shown may follow from what was done.
     await refresh();
   }
-  if (shown.length === 0) return null;
+  // Whoever is filling in a form goes on, though others changed what it is about.
+  if (shown.length === 0 && open === undefined) return null;
   return (
     <div className={style["actions"]}>
       {shown.map((action) => (

@@ -1,5 +1,5 @@
 import type { Listed } from "../declared/declare.ts";
-import { listOf } from "../declared/schema.ts";
+import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
 import { language, t } from "../told.ts";
@@ -8,9 +8,17 @@ import { useColumns } from "./rows.tsx";
 const most = 5;
 
 /** The first rows of a list. */
-export function FirstRows({ word, listed }: { word: string; listed: Listed }) {
+export function FirstRows({
+  word,
+  listed,
+  org,
+}: {
+  word: string;
+  listed: Listed;
+  org: string | undefined;
+}) {
   const { method, request, isDescending = false } = listed.search;
-  const pages = usePages(method, request({ q: "", org: undefined, state: "", language }), {
+  const pages = usePages(method, request({ q: "", org, state: "", language }), {
     ...{ isDescending, pageSize: most },
   });
   const columns = useColumns(
@@ -20,11 +28,6 @@ export function FirstRows({ word, listed }: { word: string; listed: Listed }) {
     listed.opens,
   );
   return (
-    <List
-      label={t(word)}
-      pages={{ ...pages, hasMore: false }}
-      keyOf={(row) => JSON.stringify(row)}
-      columns={columns}
-    />
+    <List label={t(word)} pages={{ ...pages, hasMore: false }} keyOf={keyOfRow} columns={columns} />
   );
 }

@@ -1,45 +1,24 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Link } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense } from "react";
 import { firstSteps } from "../declared/home.ts";
 import { useAnswer } from "../json-calls.ts";
-import { type PageRoute, pages } from "../routes.ts";
-import { useRights } from "../rights.ts";
+import { useOrg, useRights } from "../rights.ts";
 import { t } from "../told.ts";
 import style from "./objects.module.css";
+import { pageRows, RowsOfPage } from "./page-rows.tsx";
 
-/** The first rows of lists, each loaded with what it is declared by. */
-const recentLists = new Map(
-  pages
-    .filter(({ path }) => path === "/refusals" || path === "/events")
-    .map((page) => [page, lazy(async () => ({ default: await rowsOf(page) }))] as const),
-);
-
-async function rowsOf(page: PageRoute): Promise<() => ReactNode> {
-  if (page.shows !== "list") return () => null;
-  const [{ FirstRows }, listed] = await Promise.all([import("./first-rows.tsx"), page.load()]);
-  return () => <FirstRows word={page.word} listed={listed} />;
-}
+const recent = ["/refusals", "/events"].map(pageRows);
 
 /** What is next and what happened: the first steps of an instance, refused attempts, and recent changes. */
 export function Home() {
-  const { reach } = useRights();
+  const org = useOrg();
   return (
     <>
       <h1>{t("home")}</h1>
       <Steps />
-      {[...recentLists].map(([page, Rows]) =>
-        reach(page, undefined) === undefined ? null : (
-          <section key={page.path} className={style["rows"]}>
-            <h2>
-              <Link to={page.path}>{t(page.word)}</Link>
-            </h2>
-            <Suspense>
-              <Rows />
-            </Suspense>
-          </section>
-        ),
-      )}
+      {recent.map((each) => (
+        <RowsOfPage key={each.page.path} of={each} org={org} />
+      ))}
     </>
   );
 }

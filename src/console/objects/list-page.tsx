@@ -2,11 +2,12 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { type Listed, textAt } from "../declared/declare.ts";
-import { listOf } from "../declared/schema.ts";
+import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { ChoiceFilter, Filter, LanguageFilter } from "../parts/filters.tsx";
 import { type Column, List } from "../parts/list.tsx";
-import { type Place, useRights } from "../rights.ts";
+import { useOrg, useRights } from "../rights.ts";
+import type { Place } from "../rights-of.ts";
 import type { PageRoute, PageSearch } from "../routes.ts";
 import { language as ownLanguage, t } from "../told.ts";
 import { Actions } from "./actions.tsx";
@@ -22,16 +23,17 @@ const Selection = lazy(async () => ({ default: (await import("./selection.tsx"))
 /** The list of all objects of a kind, as its declaration says, with what may be made there. */
 export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }) {
   const search: PageSearch = useSearch({ strict: false });
-  const { q = "", org, state = "", language = ownLanguage } = search;
+  const { q = "", state = "", language = ownLanguage } = search;
+  const org = useOrg();
   const { method, request, isDescending = false } = listed.search;
   const pages = usePages(method, request({ q, org, state, language }), { isDescending });
   const message = listOf(method.output)?.message;
   const ofInstance = listed.isOfInstance === true ? ({ isInstance: true } as const) : undefined;
-  const place = org === undefined ? ofInstance : { organizationId: org };
+  const place = org === undefined ? ofInstance : { organizationId: org, isWithin: true as const };
   const { me } = useRights();
   const page = { instance: me.instanceId, ...(org === undefined ? {} : { org }) };
   useWatch(listed.isLive === true, org, () => void pages.reload());
-  const columns = useListColumns(listed, pages.rows ?? [], place, page);
+  const columns = useListColumns(listed, pages.rows ?? [], { place, page, reload: pages.reload });
   const marking = useMarks(listed, pages.rows ?? []);
   return (
     <>
@@ -65,7 +67,7 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
       <List
         label={t(route.word)}
         pages={pages}
-        keyOf={(row) => JSON.stringify(row)}
+        keyOf={keyOfRow}
         columns={[...marking.columns, ...columns]}
       />
     </>
@@ -76,15 +78,20 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
 function useListColumns(
   { columns, opens, actions, search }: Listed,
   rows: readonly JsonObject[],
-  place: Place | undefined,
-  page: JsonObject,
+  on: {
+    place: Place | undefined;
+    page: JsonObject;
+    reload: () => Promise<readonly JsonObject[]>;
+  },
 ): Column<JsonObject>[] {
   const shown = useColumns(listOf(search.method.output)?.message, rows, columns, opens);
   if (actions === undefined) return shown;
+  const { place, page, reload } = on;
   const acts = (row: JsonObject) => (
     <Actions
       {...{ actions, place, name: textAt(row, columns[0]?.path ?? "") }}
       subject={{ object: row, page }}
+      reload={async () => (await reload()).find((each) => keyOfRow(each) === keyOfRow(row))}
     />
   );
   return [...shown, { title: t("actions"), show: acts }];

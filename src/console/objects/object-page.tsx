@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { at, contextOf, type Kind, textAt } from "../declared/declare.ts";
+import { at, type Kind } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
 import { AsCode, Samples } from "../parts/code.tsx";
@@ -9,9 +9,10 @@ import { keepOrg } from "../parts/keep-org.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { PageSearch } from "../routes.ts";
-import { type Place, useRights } from "../rights.ts";
+import { useOrg, useRights } from "../rights.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";
+import { objectRequest, placeOf, shownRows } from "./asked.ts";
 import { History } from "./history.tsx";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";
@@ -21,22 +22,11 @@ import { valueOf, wordOf } from "./value.tsx";
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function placeOf({ organization, project }: Kind, object: JsonObject): Place | undefined {
-  if (organization === undefined) return undefined;
-  const projectId = project === undefined ? "" : textAt(object, project);
-  return {
-    organizationId: textAt(object, organization),
-    ...(projectId === "" ? {} : { projectId }),
-  };
-}
-
 /** The page of an object, as its declaration says: what it is, what may be done with it, and its lists by tab. */
 export function ObjectPage({ kind }: { kind: Kind }) {
   const { id = "" }: { id?: string } = useParams({ strict: false });
-  const { org }: PageSearch = useSearch({ strict: false });
-  const hasContext = kind.get.input.fields.some(({ name }) => name === "ctx");
-  const request = { id, ...(hasContext ? contextOf(org) : {}) };
-  const { data, error, refetch } = useAnswer(kind.get, request);
+  const org = useOrg();
+  const { data, error, refetch } = useAnswer(kind.get, objectRequest(kind, id, org));
   const object = at(data, kind.object);
   // What was read stays while it cannot be read anew: somebody may be filling in a form.
   if (error !== null && data === undefined) {
@@ -66,10 +56,7 @@ function Shown({
   const names = useNames([object], kind.facts);
   const message = fieldAt(kind.get.output, kind.object)?.message;
   const place = placeOf(kind, object);
-  const rows = kind.rows.filter(
-    ({ search, when }) =>
-      (search === undefined || may(search.method, place)) && (when === undefined || when(object)),
-  );
+  const rows = shownRows(kind, object, may, place);
   const { history } = kind;
   const hasHistory = history !== undefined && may(history.method, place);
   const tabs = [

@@ -2,12 +2,12 @@ import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import { Link, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { at, type Rows, type Search, type Shown, textAt } from "../declared/declare.ts";
-import { fieldAt, listOf, objectsAt } from "../declared/schema.ts";
+import { fieldAt, keyOfRow, listOf, objectsAt } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { type Column, List } from "../parts/list.tsx";
 import { PeriodFilter, periodOf } from "../parts/period.tsx";
-import type { Place } from "../rights.ts";
+import type { Place } from "../rights-of.ts";
 import type { PageSearch } from "../routes.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";
@@ -124,9 +124,8 @@ function Table({
   const shown = useColumns(message, pages.rows ?? [], columns, opens);
   const nameOf = (row: JsonObject) => textAt(row, columns[0]?.path ?? "");
   const reload = async (row: JsonObject) => {
-    const id = textAt(row, "details.id");
-    if (id === "" || pages.reload === undefined) return on.reload();
-    return (await pages.reload()).find((each) => textAt(each, "details.id") === id);
+    if (pages.reload === undefined) return on.reload();
+    return (await pages.reload()).find((each) => keyOfRow(each) === keyOfRow(row));
   };
   const all: Column<JsonObject>[] =
     actions === undefined
@@ -144,5 +143,5 @@ function Table({
             ),
           },
         ];
-  return <List label={t(word)} pages={pages} columns={all} keyOf={(row) => JSON.stringify(row)} />;
+  return <List label={t(word)} pages={pages} columns={all} keyOf={keyOfRow} />;
 }

@@ -2,6 +2,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useState } from "react";
 import type { Action } from "../declared/declare.ts";
+import { Buttons, Sure } from "../forms/question.tsx";
 import { givenOf } from "../forms/request.ts";
 import { Runs } from "../forms/runs.tsx";
 import form from "../forms/forms.module.css";
@@ -59,21 +60,18 @@ export function Selection({
                   }))}
                 />
               ) : (
-                <div className={form["form"]}>
-                  <p>{t("sure").replace("{name}", rows.map(nameOf).join(", "))}</p>
-                  <div className={form["buttons"]}>
-                    <button type="button" className={form["button"]} onClick={close}>
-                      {t("cancel")}
-                    </button>
-                    <button
-                      type="button"
-                      className={form["danger"]}
-                      onClick={() => setOpen({ ...open, isSent: true })}
-                    >
-                      {t(open.action.word)}
-                    </button>
-                  </div>
-                </div>
+                <form
+                  className={form["form"]}
+                  onSubmit={(event) => {
+                    event.preventDefault();
+                    setOpen({ ...open, isSent: true });
+                  }}
+                >
+                  <Sure name={rows.map(nameOf).join(", ")} />
+                  <Buttons close={close} isDangerous>
+                    {t(open.action.word)}
+                  </Buttons>
+                </form>
               )}
             </Dialog.Popup>
           </Dialog.Portal>

@@ -1,21 +1,26 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { useSearch } from "@tanstack/react-router";
 import { contextOf, type SettingsGroup, textAt } from "../declared/declare.ts";
 import { setBy, settingsOf } from "../declared/settings.ts";
 import { useAnswer } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
 import { Problem } from "../parts/problem.tsx";
+import { Preview } from "../parts/preview.tsx";
 import { Waiting } from "../parts/waiting.tsx";
-import type { PageRoute, PageSearch } from "../routes.ts";
+import { useOrg } from "../rights.ts";
+import type { PageRoute } from "../routes.ts";
 import { t } from "../told.ts";
 import { Actions } from "./actions.tsx";
 import { useNames } from "./names.ts";
+import style from "./objects.module.css";
+import { pageRows, RowsOfPage } from "./page-rows.tsx";
 import { Siblings } from "./siblings.tsx";
 import { valueOf, wordOf } from "./value.tsx";
 
+const people = pageRows("/people");
+
 /** A group of settings: the value of each that counts here, which context set it, and how it is changed. */
 export function SettingsPage({ route, group }: { route: PageRoute; group: SettingsGroup }) {
-  const { org }: PageSearch = useSearch({ strict: false });
+  const org = useOrg();
   const { data, error, refetch } = useAnswer(group.resolve, contextOf(org));
   return (
     <>
@@ -33,6 +38,15 @@ export function SettingsPage({ route, group }: { route: PageRoute; group: Settin
           reload={async () => (await refetch({ throwOnError: true })).data}
         />
       )}
+      {group.concernsPeople === true && (
+        <div className={style["below"]}>
+          <p className={style["lead"]}>
+            {t(org === undefined ? "concernsInstance" : "concernsOrganization")}
+          </p>
+          <RowsOfPage of={people} org={org} />
+        </div>
+      )}
+      {group.preview !== undefined && <Preview key={JSON.stringify(data)} org={org} typed={{}} />}
     </>
   );
 }

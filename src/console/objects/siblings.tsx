@@ -1,13 +1,13 @@
-import { Link, useSearch } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import style from "../parts/parts.module.css";
-import { useRights } from "../rights.ts";
-import { pages, type PageRoute, type PageSearch } from "../routes.ts";
+import { useOrg, useRights } from "../rights.ts";
+import { pages, type PageRoute } from "../routes.ts";
 import { t } from "../told.ts";
 
 /** The pages of the area that the reader has a use for. */
 export function Siblings({ route: { area, path } }: { route: PageRoute }) {
   const { reach } = useRights();
-  const { org }: PageSearch = useSearch({ strict: false });
+  const org = useOrg();
   const shown = pages.flatMap((page) => {
     const search = page.area === area ? reach(page, org) : undefined;
     return search === undefined ? [] : [{ ...page, search }];

@@ -93,6 +93,7 @@ function Begin() {
 
 const noNames = {
   ...{ person: new Map(), organization: new Map(), project: new Map(), application: new Map() },
+  provider: new Map(),
 };
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>

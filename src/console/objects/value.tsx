@@ -4,11 +4,12 @@ import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { at, type Shown, textAt } from "../declared/declare.ts";
+import { namedBy } from "../declared/references.ts";
 import { fieldAt, nameIn } from "../declared/schema.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { Time } from "../parts/time.tsx";
 import { durationText, languageText, t } from "../told.ts";
-import { type Names, pageOf } from "./names.ts";
+import type { Names } from "./names.ts";
 
 /** What a value is called: the word that a declaration names, else that of its field. */
 export const wordOf = ({ path, word }: { path: string; word?: string }): string =>
@@ -61,9 +62,11 @@ function one(
   if (as === "encoded") return decoded(text);
   if (as === undefined) return plain(field, text);
   const name = names[as].get(text);
+  const { to } = namedBy[as];
   if (name === undefined) return <code>{text}</code>;
+  if (to === undefined) return name;
   return (
-    <Link to={pageOf(as)} params={{ id: text }} search={keepOrg}>
+    <Link to={to} params={{ id: text }} search={keepOrg}>
       {name}
     </Link>
   );

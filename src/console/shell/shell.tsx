@@ -1,16 +1,17 @@
-import { Link, Outlet, useMatches, useSearch } from "@tanstack/react-router";
+import { Link, Outlet } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { refusalOf, signOut } from "../calls.ts";
-import { at, textAt } from "../declared/declare.ts";
+import { at } from "../declared/declare.ts";
 import { userName } from "../declared/user-name.ts";
 import { useAnswer } from "../json-calls.ts";
 import { notify, useNotice } from "../objects/notice.ts";
 import { Waiting } from "../parts/waiting.tsx";
-import { useRights } from "../rights.ts";
-import { areas, pages, type PageSearch } from "../routes.ts";
+import { useOrg, useRights } from "../rights.ts";
+import { areas, pages } from "../routes.ts";
 import { product, t, zone } from "../told.ts";
+import { Context } from "./context.tsx";
+import { usePage } from "./use-page.ts";
 import style from "./shell.module.css";
 
 // Loaded when it is first opened.
@@ -27,7 +28,7 @@ export function Shell() {
 
 function Frame() {
   const { me, reach } = useRights();
-  const { org }: PageSearch = useSearch({ strict: false });
+  const org = useOrg();
   const [isSearching, setSearching] = useState(false);
   useTitle();
   useEffect(() => {
@@ -113,41 +114,12 @@ function Notice() {
   );
 }
 
-/** The page, or the list that its object stands in. */
-function usePage() {
-  const path = useMatches().at(-1)?.pathname ?? "";
-  return pages.find((each) => path === each.path || path.startsWith(`${each.path}/`));
-}
-
 /** The tab of the browser says which page it is. */
 function useTitle() {
   const word = usePage()?.word;
   useEffect(() => {
     document.title = [...(word === undefined ? [] : [t(word)]), t("title"), product].join(" · ");
   }, [word]);
-}
-
-/** The organization that is worked in, and the way back to all of the instance. */
-function Context({ org }: { org: string | undefined }) {
-  const { data } = useAnswer(
-    OrganizationService.method.getOrganization,
-    org === undefined ? undefined : { id: org },
-  );
-  if (org === undefined) return <span className={style["context"]}>{t("everything")}</span>;
-  return (
-    <span className={style["context"]}>
-      {textAt(data, "organization.organization.name") || org}{" "}
-      <Link
-        to="."
-        search={(before: object) => {
-          const { org: _, ...rest } = before as { org?: string };
-          return rest;
-        }}
-      >
-        {t("everything")}
-      </Link>
-    </span>
-  );
 }
 
 function Me({ id }: { id: string }) {

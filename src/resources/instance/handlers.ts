@@ -60,10 +60,8 @@ export function instanceHandlers(
       return { details: toDetails(written()) };
     },
 
-    async getInstance({ id }) {
-      const found = await queries.get(id);
-      return { instance: toGetInstance(found, version, toUsage(await usage(id))) };
-    },
+    getInstance: async ({ id }) => ({ instance: await told(id) }),
+    getOwnInstance: async (_, { instanceId }) => ({ instance: await told(instanceId) }),
 
     searchInstances: listing(queries.search, (found) => toGetInstance(found, version)),
 
@@ -89,6 +87,10 @@ export function instanceHandlers(
       return { details: await limitAll(scope, all) };
     },
   };
+
+  async function told(id: string) {
+    return toGetInstance(await queries.get(id), version, toUsage(await usage(id)));
+  }
 
   // One unit in the log of the system: all of them or none.
   async function limitAll(

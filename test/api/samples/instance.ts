@@ -1,5 +1,5 @@
 import { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
-import { ofService, onId, type Sample, tooLong, type World } from "./sample.ts";
+import { list, ofService, onId, type Sample, tooLong, type World } from "./sample.ts";
 
 const unknown = "INSTANCE_NOT_FOUND";
 const wanted = ({ name }: World) => ({
@@ -18,9 +18,9 @@ const asSystem = (methods: Record<string, Sample>) =>
     ]),
   );
 
-export const instanceSamples: Record<string, Sample> = ofService(
-  InstanceService.typeName,
-  asSystem({
+export const instanceSamples: Record<string, Sample> = ofService(InstanceService.typeName, {
+  GetOwnInstance: list,
+  ...asSystem({
     CreateInstance: {
       valid: (world) => ({ instance: wanted(world) }),
       invalid: { request: { instance: { name: tooLong } }, field: "instance.name" },
@@ -57,4 +57,4 @@ export const instanceSamples: Record<string, Sample> = ofService(
       writes: true,
     },
   }),
-);
+});

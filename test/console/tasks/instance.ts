@@ -3,60 +3,102 @@ import { bodyOf } from "../../support/peer.ts";
 import { startMailServer } from "../../support/mail-server.ts";
 import { startMessageSink } from "../../support/message-sink.ts";
 import { text as allOf } from "node:stream/consumers";
-import type { Download } from "playwright-core";
+import type { Download, Locator, Page } from "playwright-core";
 import { aName, dialogOf, done, go, rowOf, type Task, titled } from "../tasks.ts";
-import { peer } from "../visits.ts";
+import { startFakeProvider } from "../../support/fake-provider.ts";
+import { openPrivately, peer, txtRecords } from "../visits.ts";
+
+/** The log-in as it will look. */
+const previewIn = (within: Page | Locator) =>
+  within.frameLocator('iframe[title="How the log-in will look"]');
 
 export const instance: readonly Task[] = [
   {
-    name: "17 adds a provider and gets the address that tests its log-in",
+    name: "17 adds a provider and tests its log-in in a private window",
     role: "ORG_SETTINGS_MANAGER",
-    async run({ page, open, confirm, follow, fill }, { organizationId }) {
+    async run({ page, open, confirm, follow, fill, check }, { organizationId }) {
+      await using provider = await startFakeProvider();
       const name = aName("provider");
       await go(page, `/providers?org=${organizationId}`);
       await open("OpenID Connect");
       for (const [label, text] of Object.entries({
         Name: name,
-        Issuer: "https://provider.test",
-        "Client ID": "client",
-        "Client secret": "secret of the client",
+        Issuer: provider.issuer,
+        "Client ID": provider.clientId,
+        "Client secret": provider.secret,
       })) {
         await fill(label, text);
       }
+      await check("People may be created");
+      await check("Create people by themselves");
       await confirm("Save");
       await titled(page, name);
       await follow("Guide");
-      await page.getByText("/ui/console/login?idp=", { exact: false }).waitFor();
+      const address = await page
+        .getByText("/ui/console/login?idp=", { exact: false })
+        .last()
+        .textContent();
+      await using beside = await openPrivately(address ?? "");
+      // People of other organizations than the console's are asked for consent, once.
+      await beside.page.getByRole("button", { name: "Allow", exact: true }).click();
+      await beside.page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+      await beside.page.getByText("Mona Lisa").waitFor();
     },
   },
   {
-    name: "19 changes the colour of the log-in pages of an organization",
+    name: "18 sees why a log-in with a provider failed",
+    role: "IAM_OWNER_VIEWER",
+    async run({ page, follow }) {
+      await using provider = await startFakeProvider();
+      provider.script.error = "access_denied";
+      const name = aName("provider");
+      const config = {
+        ...{ issuer: provider.issuer, client_id: provider.clientId },
+        client_secret: provider.secret,
+      };
+      const made = bodyOf(await peer.post("/idps/oidc", { idp: { name }, config }), 201);
+      const query = new URLSearchParams({ idp: String(made.details.id) });
+      await using beside = await openPrivately(`${peer.issuer}/ui/console/login?${query}`);
+      await beside.page.waitForURL((url) => url.pathname.startsWith("/ui/login"));
+      await beside.page.getByRole("heading", { level: 1 }).waitFor();
+      await go(page, "/providers");
+      await follow("Failed log-ins of providers");
+      await rowOf(page, name).filter({ hasText: "IDP_DENIED" }).waitFor();
+    },
+  },
+  {
+    name: "19 changes the colour of the log-in pages of an organization, and sees them before",
     role: "ORG_SETTINGS_MANAGER",
     async run({ page, open, confirm, fill }, { organizationId }) {
       await go(page, `/settings/branding?org=${organizationId}`);
       const colour = `#00${String(1_000 + Number(aName("n").slice(2)))}`;
       await open("Change: Primary colour");
       await fill("Primary colour", colour);
+      await dialogOf(page).locator(`iframe[srcdoc*="--light-brand: ${colour}"]`).waitFor();
+      const button = previewIn(dialogOf(page)).locator("button[type=submit]").first();
+      const shown = await button.evaluate((each) => getComputedStyle(each).backgroundColor);
+      assert.match(shown, /^rgb\(0, /);
       await confirm("Save");
       await done(page, "Change");
       await rowOf(page, "Primary colour").filter({ hasText: colour }).waitFor();
     },
   },
   {
-    name: "20 changes a text in one language",
+    name: "20 changes a text in one language, and sees it before",
     role: "ORG_SETTINGS_MANAGER",
     async run({ page, open, confirm, fill }, { organizationId }) {
       const text = aName("Who are you?");
       await go(page, `/texts?org=${organizationId}&language=de&q=password.title`);
       await open("Change: password.title");
       await fill("Value", text);
+      await previewIn(dialogOf(page)).getByRole("heading", { name: text }).waitFor();
       await confirm("Save");
       await done(page, "Change");
       await rowOf(page, text).filter({ hasText: "Set here" }).waitFor();
     },
   },
   {
-    name: "21 changes the password policy of an organization",
+    name: "21 changes the password policy of an organization and sees whom it concerns",
     role: "ORG_SETTINGS_MANAGER",
     async run({ page, open, confirm, fill }, { organizationId }) {
       await go(page, `/settings/password?org=${organizationId}`);
@@ -67,10 +109,11 @@ export const instance: readonly Task[] = [
       await confirm("Save");
       await done(page, "Change");
       await rowOf(page, "Shortest password").filter({ hasText: length }).waitFor();
+      await page.getByText("This concerns everybody who belongs to the organization.").waitFor();
     },
   },
   {
-    name: "22 adds a domain and asks for its proof",
+    name: "22 adds a domain and proves it",
     role: "ORG_SETTINGS_MANAGER",
     async run({ page, open, confirm, fill, select }, { organizationId }) {
       const name = `${aName("heron")}.test`;
@@ -80,10 +123,17 @@ export const instance: readonly Task[] = [
       await fill("Domain", name);
       await select("Way of proof", "DOMAIN_VALIDATION_TYPE_DNS");
       await confirm("Save");
-      await dialogOf(page).getByText("Name of the TXT record").waitFor();
+      const told = (what: string) =>
+        dialogOf(page).getByRole("figure").filter({ hasText: what }).locator("code").textContent();
+      const record = await told("Name of the TXT record");
+      txtRecords.set(record ?? "", [(await told("Token")) ?? ""]);
       await confirm("Close");
       await done(page, "Add a domain");
-      await rowOf(page, name).waitFor();
+      await open(`Check the proof: ${name}`);
+      await confirm("Check the proof");
+      await done(page, "Check the proof");
+      const row = rowOf(page, name);
+      await row.getByRole("button", { name: `Make it the primary one: ${name}` }).waitFor();
     },
   },
   {
@@ -107,7 +157,7 @@ export const instance: readonly Task[] = [
     },
   },
   {
-    name: "25 adds a webhook, tests it, and reads what was delivered",
+    name: "25 adds a webhook, tests it, reads what was delivered and delivers it again",
     role: "IAM_OWNER",
     async run({ page, open, confirm, fill, check }) {
       await using sink = await startMessageSink();
@@ -126,8 +176,21 @@ export const instance: readonly Task[] = [
       await dialogOf(page).getByText("Delivered").waitFor();
       await confirm("Close");
       await sink.count(1);
+      const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
+      const execution = { condition: { event: { event: "project.added" } }, targets: [id] };
+      await peer.post("/executions", execution);
+      bodyOf(await peer.post("/projects", { name: aName("told") }), 201);
+      await sink.count(2);
       await go(page, "/deliveries");
       await rowOf(page, "Test").first().waitFor();
+      await rowOf(page, "project.added").filter({ hasText: "Delivered" }).first().waitFor();
+      // The newest is the first.
+      const again = page.getByRole("button", { name: "Deliver again: project.added" }).first();
+      await again.focus();
+      await page.keyboard.press("Enter");
+      await confirm("Deliver again");
+      await done(page, "Deliver again");
+      await sink.count(3);
     },
   },
   {
@@ -220,10 +283,14 @@ export const instance: readonly Task[] = [
     },
   },
   {
-    name: "30 reads and sets a feature of the instance",
+    name: "30 reads the limits of the instance, and reads and sets a feature",
     role: "IAM_OWNER",
-    async run({ page, open, confirm, check }) {
-      await go(page, "/settings/features");
+    async run({ page, open, confirm, follow, check }) {
+      await go(page, "/limits");
+      await titled(page, "Limits and use");
+      await rowOf(page, "People and machines").filter({ hasText: "Not limited" }).waitFor();
+      await follow("Features");
+      await titled(page, "Features");
       const change = page.getByRole("button", { name: /^Change: / }).first();
       await change.waitFor();
       const name = ((await change.getAttribute("aria-label")) ?? "").replace("Change: ", "");

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { password } from "../../support/login.ts";
+import { authorizeUrl, password, signIn } from "../../support/login.ts";
+import { basic, paths, redirectUri } from "../../support/oidc.ts";
+import { answerOf, userAgent } from "../../support/user-agent.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { aName, dialogOf, done, go, rowOf, type Task, titled, type World } from "../tasks.ts";
 import { peer } from "../visits.ts";
@@ -20,6 +22,26 @@ async function somebody({ organizationId }: World): Promise<{ id: string; name: 
     organizationId,
   );
   return { id, name: `${name} Hopper` };
+}
+
+/** An app of another organization that somebody allowed to keep something of them: its name, and what it holds. */
+async function allowed(
+  userId: string,
+): Promise<{ appName: string; refresh: () => Promise<number> }> {
+  const client = await peer.addClient();
+  const { user } = bodyOf(await peer.get(`/users/${userId}`));
+  const agent = userAgent(peer.issuer);
+  await agent.open(authorizeUrl(peer, client, { scope: "openid offline_access" }));
+  await signIn(agent, user.user.login_names[0]);
+  const code = answerOf(await agent.submit({ consent: "allow" })).get("code") ?? "";
+  const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
+  const { body } = await peer.send(paths.token, form, basic(client));
+  const refreshing = { grant_type: "refresh_token", refresh_token: body.refresh_token };
+  const { app } = bodyOf(await peer.get(`/apps/${client.appId}`));
+  return {
+    appName: app.app.name,
+    refresh: async () => (await peer.send(paths.token, refreshing, basic(client))).status,
+  };
 }
 
 async function session(id: string): Promise<void> {
@@ -191,7 +213,10 @@ export const people: readonly Task[] = [
       await check("ORG_USER_MANAGER");
       await confirm("Save");
       // What others had set for them before they came to power.
-      await dialogOf(page).getByText("What ended, or stays", { exact: false }).waitFor();
+      await dialogOf(page)
+        .getByRole("heading", { name: /^What ended, or stays/ })
+        .waitFor();
+      await dialogOf(page).getByRole("columnheader", { name: "Stays" }).waitFor();
       await confirm("Close");
       await done(page, "Add an administrator");
       await rowOf(page, name).waitFor();
@@ -199,6 +224,27 @@ export const people: readonly Task[] = [
         await peer.post("/memberships/_search", [{ in_user_ids: { ids: [id] } }]),
       );
       assert.deepEqual(found.result[0].membership.roles, ["ORG_USER_MANAGER"]);
+    },
+  },
+  {
+    name: "16 sees and ends what an application holds of a person",
+    role: "ORG_USER_MANAGER",
+    async run({ page, open, confirm, follow }, world) {
+      const { id, name } = await somebody(world);
+      const { appName, refresh } = await allowed(id);
+      await go(page, `/people/${id}`);
+      await titled(page, name);
+      await follow("Sessions");
+      const row = page
+        .getByRole("table", { name: "What applications may do for them" })
+        .getByRole("row")
+        .filter({ hasText: appName });
+      await row.getByText("offline_access").waitFor();
+      await open(`Withdraw: ${appName}`);
+      await confirm("Withdraw");
+      await done(page, "Withdraw");
+      await row.waitFor({ state: "detached" });
+      assert.equal(await refresh(), 400);
     },
   },
 ];

@@ -52,7 +52,12 @@ export const projects: readonly Task[] = [
       await confirm("Grant roles to many people (4)");
       await dialogOf(page).getByText("Done: 3 / 4").waitFor();
       await dialogOf(page).getByRole("rowheader", { name: "nobody-is-called-so" }).waitFor();
-      await confirm("Close");
+      // What was refused is in the form again, with the roles that were chosen.
+      await confirm("Try again");
+      const lines = dialogOf(page).getByLabel("People", { exact: true });
+      assert.equal(await lines.inputValue(), "nobody-is-called-so");
+      assert.ok(await dialogOf(page).getByLabel(key, { exact: true }).isChecked());
+      await confirm("Cancel");
       const filters = [{ project_id: world.projectId }];
       const { result } = bodyOf(await peer.post("/user_grants/_search", filters));
       const given = result.filter(({ user_grant }: { user_grant: { role_keys: string[] } }) =>

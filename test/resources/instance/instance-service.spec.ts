@@ -4,6 +4,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { after, describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { SignJWT } from "jose";
+import { addCaller } from "../../support/app.ts";
 import { assertRefused } from "../../support/refusal.ts";
 import { bodyOf, startPeer, uniqueName } from "../../support/peer.ts";
 
@@ -185,6 +186,32 @@ describe("an instance", () => {
     assert.deepEqual(await search(named, { state: { state: "INSTANCE_STATE_RUNNING" } }), [one.id]);
     assert.deepEqual(await search({ domain: { domain: one.host.toUpperCase() } }), [one.id]);
     assert.deepEqual(await search({ in_ids: { ids: [two.id] } }), [two.id]);
+  });
+});
+
+describe("an instance tells those who administer it", () => {
+  it("what it is limited to and what it uses, as system callers read it", async () => {
+    const { id, host, personal_access_token: owner } = await create();
+    const limits = { audit_log_retention: "86400s", quotas: { users: "7", organizations: "2" } };
+    bodyOf(await asSystem("POST", `/instances/${id}/_limit`, limits));
+    const { instance } = bodyOf(await get("/instances/own", { token: owner, host }));
+    assert.deepEqual(instance, await instanceOf(id));
+    assert.deepEqual(instance.instance.limits, { block: false, ...limits });
+    assert.equal(instance.instance.usage.users, "2");
+  });
+
+  it("and nobody else, nor anything of another instance", async () => {
+    const viewer = await addCaller(app, ["IAM_OWNER_VIEWER"]);
+    const read = bodyOf(await get("/instances/own", { token: viewer.token })).instance;
+    assert.equal(read.details.id, app.made.instance_id);
+    const ofOrganization = await service.addMember(app.made.organization_id, ["ORG_OWNER"]);
+    const { status, refusal } = await get("/instances/own", { token: ofOrganization.token });
+    assert.equal(status, 403);
+    assertRefused(refusal, { code: 7, reason: "PERMISSION_MISSING" });
+    const { host } = await create();
+    assertRefused((await get("/instances/own", { token: viewer.token, host })).refusal, {
+      ...{ code: 16, reason: "TOKEN_INVALID" },
+    });
   });
 });
 

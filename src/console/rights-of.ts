@@ -1,0 +1,85 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import {
+  type GetMyPermissionsResponse,
+  PermissionScope,
+} from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
+import type { PageRoute } from "./routes.ts";
+
+/** Where something is done; anywhere, where nothing is said. */
+export type Place = {
+  isInstance?: true;
+  organizationId?: string;
+  projectId?: string;
+  /** It may as well be done to something in the organization alone, such as one project. */
+  isWithin?: true;
+};
+
+export type May = (method: DescMethod | string, place?: Place, permission?: string) => boolean;
+
+/** The organization to open a page in, where the reader has a use for it; none, where they have not. */
+export type Reach = (page: PageRoute, org: string | undefined) => { org?: string } | undefined;
+
+export type Rights = {
+  may: May;
+  reach: Reach;
+  /** The organizations that the reader is bound to, their own first; none, where they may do something in all of the instance. */
+  organizations: readonly string[];
+};
+
+const nameOf = (method: DescMethod | string): string =>
+  typeof method === "string" ? method : `${method.parent.name}.${method.name}`;
+
+const isPermission = (needed: string): boolean => needed.includes(".") && !/^[A-Z]/.test(needed);
+
+const wide: readonly PermissionScope[] = [
+  PermissionScope.SYSTEM,
+  PermissionScope.INSTANCE,
+  PermissionScope.EVERY_ORGANIZATION,
+];
+
+/**
+ * What a reader may do somewhere, by what the service says of them.
+ *
+ * @param needs by method, the permission that shows that somebody has a use for it; a second one, where the instance itself needs another
+ */
+export function rightsOf(
+  me: Pick<GetMyPermissionsResponse, "result" | "organizationId">,
+  needs: Readonly<Record<string, string>>,
+): Rights {
+  const may: May = (method, place, permission) => {
+    const [act = "", onInstance = act] = needs[nameOf(method)]?.split(" ") ?? [];
+    const needed = permission ?? (place?.isInstance === true ? onInstance : act);
+    if (needed === "") return true;
+    return me.result.some(
+      ({ scope, id, organizationId, permissions }) =>
+        permissions.includes(needed) &&
+        (place === undefined ||
+          scope === PermissionScope.SYSTEM ||
+          (place.isInstance === true
+            ? scope === PermissionScope.INSTANCE
+            : scope === PermissionScope.EVERY_ORGANIZATION) ||
+          (scope === PermissionScope.ORGANIZATION && id === place.organizationId) ||
+          (scope === PermissionScope.PROJECT && id === place.projectId) ||
+          (place.isWithin === true && organizationId === place.organizationId)),
+    );
+  };
+  const isWide = me.result.some(({ scope }) => wide.includes(scope));
+  const held = new Set([me.organizationId, ...me.result.map((each) => each.organizationId)]);
+  held.delete("");
+  const reach: Reach = ({ scope, needs: needed }, org) => {
+    const mayAt = (place?: Place) =>
+      isPermission(needed) ? may("", place, needed) : may(needed, place);
+    const here = org === undefined ? {} : { org };
+    if (scope === "anywhere") return mayAt() ? here : undefined;
+    if (scope === "instance") return mayAt({ isInstance: true }) ? {} : undefined;
+    if (org !== undefined) return mayAt({ organizationId: org }) ? here : undefined;
+    if (mayAt({ isInstance: true })) return {};
+    // Who administers organizations alone is led to what one of them has.
+    const first = [...held].find((organizationId) => mayAt({ organizationId }));
+    return first === undefined ? undefined : { org: first };
+  };
+  const bound = [...held].filter((id) =>
+    me.result.some(({ organizationId }) => organizationId === id),
+  );
+  return { may, reach, organizations: isWide ? [] : bound };
+}
