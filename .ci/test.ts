@@ -27,18 +27,6 @@ import { declared, type Engine, engines, root, type Spec, specsOf } from "./spec
 // nothing. The last output is what the specs cost, by engine and folder (`IDSVC_TEST_LEDGER` names a file that keeps it by spec),
 // and the summary of the test runner, over all.
 
-// Young objects of tests are many and short: with more room for them less is copied (5 % of the processor time).
-const nodeFlags = [
-  "--max-semi-space-size=32",
-  "--disallow-code-generation-from-strings",
-  "--disable-proto=throw",
-  "--report-on-signal",
-  "--report-filename=stderr",
-  "--report-compact",
-  "--report-exclude-env",
-  "--report-exclude-network",
-  `--import=${new URL("test-process.js", import.meta.url).href}`,
-];
 const cores = availableParallelism();
 
 // Half of the start of a process is to compile the sources.
@@ -48,7 +36,21 @@ const folder = temporaryFolder();
 process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 process.env["TMPDIR"] = folder;
 process.env["IDSVC_TEST_KEYS"] = mkdtempSync(join(folder, "keys-"));
+const reports = mkdtempSync(join(folder, "reports-"));
 const ledger = (process.env["IDSVC_TEST_LEDGER"] ??= join(folder, "costs"));
+
+// Young objects of tests are many and short: with more room for them less is copied (5 % of the processor time).
+const nodeFlags = [
+  "--max-semi-space-size=32",
+  "--disallow-code-generation-from-strings",
+  "--disable-proto=throw",
+  "--report-on-signal",
+  `--report-directory=${reports}`,
+  "--report-compact",
+  "--report-exclude-env",
+  "--report-exclude-network",
+  `--import=${new URL("test-process.js", import.meta.url).href}`,
+];
 
 const { values: asked, positionals: files } = parseArgs({
   options: { engine: { type: "string" }, long: { type: "boolean", default: false } },
@@ -66,6 +68,9 @@ subscribe("child_process", (message) => {
   const ask = setTimeout(() => child.kill("SIGUSR2"), timeout - reportBefore);
   const end = setTimeout(() => {
     console.log(`killed, as it did not end: ${child.spawnargs.at(-1)} (process ${child.pid})`);
+    for (const report of globSync(`report.*.${child.pid}.*.json`, { cwd: reports })) {
+      console.log(readFileSync(join(reports, report), "utf8"));
+    }
     child.kill("SIGKILL");
     // Processes that it has started may keep them open.
     for (const stream of [child.stdout, child.stderr]) stream?.destroy();
