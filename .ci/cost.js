@@ -17,25 +17,34 @@ function usage() {
 function childrenMs() {
   const own = statOf("self");
   if (own === undefined) return 0;
-  const all = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  const children = Map.groupBy(
-    all.flatMap((name) => statOf(name) ?? []),
-    ({ parent }) => parent,
+  const all = readdirSync("/proc").flatMap((name) =>
+    /^\d+$/.test(name) ? (statOf(name) ?? []) : [],
   );
-  const sumOf = (processes = []) =>
-    processes.reduce((sum, { id, self, ended }) => sum + self + ended + sumOf(children.get(id)), 0);
-  return own.ended + sumOf(children.get(process.pid)?.filter(({ id }) => !isKeeper(id)));
+  /** @type {(above: number) => number} */
+  const sumBelow = (above) =>
+    all
+      .filter(({ id, parent }) => parent === above && !(above === process.pid && isKeeper(id)))
+      .reduce((sum, { id, self, ended }) => sum + self + ended + sumBelow(id), 0);
+  return own.ended + sumBelow(process.pid);
 }
 
-/** The PostgreSQL server that specs share is in nobody's sum: who keeps it says itself what it took. */
+/**
+ * The PostgreSQL server that specs share is in nobody's sum: who keeps it says itself what it took.
+ *
+ * @type {(id: number) => boolean}
+ */
 const isKeeper = (id) => textOf(`/proc/${id}/cmdline`).includes("postgres-keeper");
 
-/** What a process has taken itself, and those that it has waited for. */
+/**
+ * What a process has taken itself, and those that it has waited for.
+ *
+ * @param {string} name
+ */
 function statOf(name) {
   const stat = textOf(`/proc/${name}/stat`);
   if (stat === "") return undefined;
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const [user, system, endedUser, endedSystem] = fields.slice(11, 15).map(Number);
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15).map(Number);
   return {
     id: Number.parseInt(stat, 10),
     parent: Number(fields[1]),
@@ -44,7 +53,11 @@ function statOf(name) {
   };
 }
 
-/** Nothing, where the process has ended meanwhile. */
+/**
+ * Nothing, where the process has ended meanwhile.
+ *
+ * @param {string} path
+ */
 function textOf(path) {
   try {
     return readFileSync(path, "utf8");

@@ -51,6 +51,7 @@ async function hashCheaply() {
 function takeKeys(folder) {
   if (folder === undefined) return;
   const { createPrivateKey, createPublicKey, generateKeyPair } = crypto;
+  /** @type {(type: string, options: object) => Promise<{ privateKey: crypto.KeyObject }>} */
   const make = promisify(generateKeyPair);
   let taken = 0;
   const take = async (type, options) => {

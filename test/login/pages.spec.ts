@@ -181,11 +181,11 @@ async function eachPage({ page }: Visit, chosen: Chosen, look: Look): Promise<vo
  * None of its scripts runs, and all that they would show is shown.
  */
 async function eachText({ page }: Visit, chosen: Chosen, look: Look): Promise<void> {
-  let before: string | undefined;
+  let loaded: string | undefined;
   for (const [name, html] of shown(chosen)) {
     const styles = html.match(/<link rel="stylesheet".*>/g)?.join();
-    if (styles !== before) await page.goto(`${server.origin}/${name}`);
-    before = styles;
+    if (styles !== loaded) await page.goto(`${server.origin}/${name}`);
+    loaded = styles;
     await page.evaluate(showInstead, html);
     await look(name, page);
   }
