@@ -236,7 +236,7 @@ for (const [nth, { rule }] of unary.entries()) {
     };
 
     const over =
-      own.length > 1 ? "the same result over every protocol" : `its result over ${own[0]}`;
+      own.length > 1 ? `the same result over ${own.join(", ")}` : `its result over ${own[0]}`;
     it(`gives ${over}`, async () => {
       let found = await answers();
       if (sample.writes) {
