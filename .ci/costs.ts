@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 
 /** What a spec took on an engine, with all that it started, in milliseconds: of the processor, and on the wall (`cost.js`). */
-type Cost = { engine: string; spec: string; self: number; children: number; wall: number };
+export type Cost = { engine: string; spec: string; self: number; children: number; wall: number };
 
 export const costsOf = (ledger: string): Cost[] =>
   readFileSync(ledger, "utf8")

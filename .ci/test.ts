@@ -18,7 +18,7 @@ import { run } from "node:test";
 import { spec as reporter, type TestEvent } from "node:test/reporters";
 import { parseArgs } from "node:util";
 import { bundled } from "./bundles.ts";
-import { costsOf, tableOf } from "./costs.ts";
+import { type Cost, costsOf, tableOf } from "./costs.ts";
 import { declared, type Engine, engines, root, type Spec, specsOf } from "./specs.ts";
 
 // `npm test`: the specs on SQLite, and those about the store once more on PostgreSQL. `npm run test:long` (`--long`): what is
@@ -27,18 +27,6 @@ import { declared, type Engine, engines, root, type Spec, specsOf } from "./spec
 // nothing. The last output is what the specs cost, by engine and folder (`IDSVC_TEST_LEDGER` names a file that keeps it by spec),
 // and the summary of the test runner, over all.
 
-// Young objects of tests are many and short: with more room for them less is copied (5 % of the processor time).
-const nodeFlags = [
-  "--max-semi-space-size=32",
-  "--disallow-code-generation-from-strings",
-  "--disable-proto=throw",
-  "--report-on-signal",
-  "--report-filename=stderr",
-  "--report-compact",
-  "--report-exclude-env",
-  "--report-exclude-network",
-  `--import=${new URL("test-process.js", import.meta.url).href}`,
-];
 const cores = availableParallelism();
 
 // Half of the start of a process is to compile the sources.
@@ -47,7 +35,22 @@ process.env["NODE_COMPILE_CACHE"] = join(root, "node_modules/.cache/compile");
 const folder = temporaryFolder();
 process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 process.env["TMPDIR"] = folder;
+process.env["IDSVC_TEST_KEYS"] = mkdtempSync(join(folder, "keys-"));
+const reports = mkdtempSync(join(folder, "reports-"));
 const ledger = (process.env["IDSVC_TEST_LEDGER"] ??= join(folder, "costs"));
+
+// Young objects of tests are many and short: with more room for them less is copied (5 % of the processor time).
+const nodeFlags = [
+  "--max-semi-space-size=32",
+  "--disallow-code-generation-from-strings",
+  "--disable-proto=throw",
+  "--report-on-signal",
+  `--report-directory=${reports}`,
+  "--report-compact",
+  "--report-exclude-env",
+  "--report-exclude-network",
+  `--import=${new URL("test-process.js", import.meta.url).href}`,
+];
 
 const { values: asked, positionals: files } = parseArgs({
   options: { engine: { type: "string" }, long: { type: "boolean", default: false } },
@@ -65,6 +68,9 @@ subscribe("child_process", (message) => {
   const ask = setTimeout(() => child.kill("SIGUSR2"), timeout - reportBefore);
   const end = setTimeout(() => {
     console.log(`killed, as it did not end: ${child.spawnargs.at(-1)} (process ${child.pid})`);
+    for (const report of globSync(`report.*.${child.pid}.*.json`, { cwd: reports })) {
+      console.log(readFileSync(join(reports, report), "utf8"));
+    }
     child.kill("SIGKILL");
     // Processes that it has started may keep them open.
     for (const stream of [child.stdout, child.stderr]) stream?.destroy();
@@ -169,10 +175,17 @@ async function* events(): AsyncGenerator<TestEvent> {
   }
   totals.set("duration_ms", performance.now());
   const counts = [...totals].map(([name, count]) => `${name} ${count}`);
-  const costs = files.length > 0 ? [] : tableOf(costsOf(ledger));
+  const costs = files.length > 0 ? [] : tableOf([...costsOf(ledger), ownCost()]);
   for (const message of [...costs, ...failures, ...counts]) {
     yield { type: "test:diagnostic", data: { nesting: 0, message, level: "info" } };
   }
+}
+
+/** What telling of all that costs, in the table of costs. */
+function ownCost(): Cost {
+  const { user, system } = process.cpuUsage();
+  const self = (user + system) / 1_000;
+  return { engine: "runner", spec: ".ci/test.ts", self, children: 0, wall: performance.now() };
 }
 
 const output = new reporter();

@@ -89,6 +89,26 @@ export function dueJobsReader(db: Database): DueJobsReader {
   };
 }
 
+/** Tells which of these kinds have a job that is due, by one query for all. */
+export function dueKindsReader(
+  db: Database,
+  kinds: readonly string[],
+): (now: Date) => Promise<string[]> {
+  const t = db.table(jobs);
+  const isDue = (kind: string) => sql<boolean | number>`exists (
+    select 1 from ${t}
+    where ${and(eq(t.kind, kind), isNull(t.deadAt), lte(t.dueAt, sql.param(parameter("now"), t.dueAt)))}
+  )`;
+  const due = db.read
+    .select(Object.fromEntries(kinds.map((kind) => [kind, isDue(kind)])))
+    .from(sql`(select 1) as one`)
+    .prepare("due_kinds");
+  return async (now) => {
+    const [found = {}] = await due.execute({ now });
+    return kinds.filter((kind) => Boolean(found[kind]));
+  };
+}
+
 /**
  * Takes a job, as it was read, for a time. Of several workers that try, one gets it.
  *

@@ -12,7 +12,9 @@ import {
 import {
   claim,
   type DueJob,
+  type DueJobsReader,
   dueJobsReader,
+  dueKindsReader,
   fail,
   fenceOf,
   groupOf,
@@ -80,17 +82,20 @@ export function startJobWorker(parts: WorkerParts): AsyncDisposable {
   const pace = { ...usualPace, ...parts.pace };
   const ending = new AbortController();
   let held = true;
+  const dueJobs = dueJobsReader(db);
   const lanes = new Map(
     Object.entries(parts.handlers).map(([kind, handler]) => {
-      const laneParts = { ...parts, kind, handler, pace, ending: ending.signal };
+      const laneParts = { ...parts, kind, handler, pace, dueJobs, ending: ending.signal };
       return [kind, createLane({ ...laneParts, isHeld: () => held })];
     }),
   );
-  const wake = () => lanes.forEach((lane) => lane.wake());
+  const dueKinds = dueKindsReader(db, [...lanes.keys()]);
+  // Nearly always nothing is due: that is one question, and not one of each kind, all at once.
   const poll = async () => {
     try {
       held = (await jobsHeldSince(db)) !== undefined;
-      wake();
+      if (held) return;
+      for (const kind of await dueKinds(parts.now())) lanes.get(kind)?.wake();
     } catch (error) {
       parts.onFailure({ error });
     }
@@ -126,6 +131,7 @@ type LaneParts = WorkerParts & {
   kind: string;
   handler: JobHandler;
   pace: Pace;
+  dueJobs: DueJobsReader;
   ending: AbortSignal;
   isHeld: () => boolean;
 };
@@ -163,13 +169,12 @@ function groupsOf(rule: LaneRule | undefined) {
 }
 
 function createLane(parts: LaneParts) {
-  const { db, kind } = parts;
+  const { db, kind, dueJobs } = parts;
   const rule = parts.handler.lane;
   const pace = paceOf(parts.pace, rule);
   const parallel = rule?.parallel ?? pace.parallel;
   const running = new Map<string, Promise<void>>();
   const groups = groupsOf(rule);
-  const dueJobs = dueJobsReader(db);
   const dependencies = [{ table: jobs, part: kind }];
   const versions = new Map<string, number>();
   let position: JobPosition | undefined;

@@ -1,4 +1,4 @@
-// Run: alone
+// Run: shared
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import http2 from "node:http2";

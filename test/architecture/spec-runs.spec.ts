@@ -121,6 +121,36 @@ console.log((await hashPassword("secret", { keyId: "1", key: new Uint8Array(32) 
     }
   });
 
+  it("makes the keys of all processes once, and no two of one alike", () => {
+    const folder = mkdtempSync(join(tmpdir(), "idsvc-spec-runs-"));
+    try {
+      const file = join(folder, "keys.mjs");
+      const source = pathToFileURL(join(root, "src/crypto/signing-key.ts")).href;
+      writeFileSync(
+        file,
+        `// Run: shared
+import { newSigningKey } from ${JSON.stringify(source)};
+const make = async () => (await newSigningKey({ type: "rsa", bits: 2048, hasher: "SHA256" })).publicKey.n;
+console.log(await make(), await make());
+`,
+      );
+      const preloaded = ["--import", join(root, ".ci/test-process.js"), file];
+      const keysIn = (run: string) => {
+        const env = { ...process.env, IDSVC_TEST_KEYS: mkdtempSync(join(folder, run)) };
+        return [1, 2].map(() =>
+          spawnSync(process.execPath, preloaded, { env, encoding: "utf8" })
+            .stdout.trim()
+            .split(" "),
+        );
+      };
+      const [[one = [], same = []], [other = []]] = [keysIn("one-"), keysIn("other-")];
+      assert.deepEqual(same, one);
+      assert.equal(new Set([...one, ...other]).size, 4);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   const path = "test/some.spec.ts";
   for (const [what, text] of [
     ["nothing", "import x;\n"],

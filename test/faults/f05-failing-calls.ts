@@ -21,6 +21,7 @@ const writerCount = 8;
 const roundsAStore = 20;
 const flushes = "fsync,fdatasync";
 const endMs = 10_000;
+const writtenToMs = 1_000;
 const strikeMs = 20_000;
 const leastWrites = 20;
 
@@ -110,7 +111,7 @@ async function commitFails(store: Store, writers: Writers, outcome: Outcome): Pr
     outcome.unexplained.push("no commit failed");
     break;
   }
-  await ends(server, outcome, "a commit whose flush failed");
+  await ends(server, running, outcome, "a commit whose flush failed");
   await running.stop();
   await server.kill();
   const { failed, violations } = flushesIn(file);
@@ -118,9 +119,20 @@ async function commitFails(store: Store, writers: Writers, outcome: Outcome): Pr
   outcome.lost.push(...violations);
 }
 
-async function ends(server: Running, outcome: Outcome, what: string): Promise<void> {
-  for (const end = Date.now() + endMs; !server.writer.hasEnded() && Date.now() < end; )
-    await delay(5);
+async function ends(
+  server: Running,
+  running: ReturnType<Writers["run"]>,
+  outcome: Outcome,
+  what: string,
+): Promise<void> {
+  const wait = async (ms: number) => {
+    for (const end = Date.now() + ms; !server.writer.hasEnded() && Date.now() < end; )
+      await delay(5);
+  };
+  await wait(writtenToMs);
+  // Who goes on is not written to all the while.
+  if (!server.writer.hasEnded()) await running.stop();
+  await wait(endMs);
   if (!server.writer.hasEnded()) outcome.unexplained.push(`${what}: the server goes on`);
 }
 
@@ -144,7 +156,7 @@ async function callFails(
       break;
     }
     outcome.struck += injection.injected();
-    if (isFlush) await ends(server, outcome, name);
+    if (isFlush) await ends(server, running, outcome, name);
     else await nextAcknowledged(writers, endMs);
     await running.stop();
   } finally {

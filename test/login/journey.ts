@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Page, Response } from "playwright-core";
 import type { TestOptions } from "../support/app.ts";
 import { startBrowser, type TestBrowser } from "../support/browser.ts";
 import { password } from "../support/login.ts";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
 import { type RelyingParty, startRelyingParty, type Told } from "../support/relying-party.ts";
-import { notePage } from "../support/pages-seen.ts";
+import { keepsPages, notePage } from "../support/pages-seen.ts";
 import { faultsOfLayout } from "./page-checks.ts";
 
 export const phone = { width: 360, height: 740 };
@@ -57,6 +57,13 @@ export async function startJourneys({ options, origin }: Front = {}): Promise<Jo
   };
 }
 
+/** Keeps a page that was shown, for the gallery. */
+function note(response: Response): void {
+  // Of one that leads on, or of a page that is left already, there is no body.
+  const noted = response.text().then((html) => notePage(new URL(response.url()).pathname, html));
+  noted.catch(() => undefined);
+}
+
 async function begin(
   issuer: string,
   app: RelyingParty,
@@ -66,11 +73,7 @@ async function begin(
 ): Promise<Journey> {
   const visit = await browser.visit(options);
   const { page, misdeeds } = visit;
-  page.on("response", (response) => {
-    // Of one that leads on, or of a page that is left already, there is no body.
-    const noted = response.text().then((html) => notePage(new URL(response.url()).pathname, html));
-    noted.catch(() => undefined);
-  });
+  if (keepsPages()) page.on("response", (response) => note(response));
 
   // The status of an error page stands in the console of every browser.
   const check = () =>

@@ -46,7 +46,9 @@ export async function reachedByTab(page: Page): Promise<{ reached: string[]; wan
     });
     return seen.map((element) => element.dataset["place"] ?? "");
   });
-  for (const _ of Array.from({ length: wanted.length + 2 })) await page.keyboard.press("Tab");
+  // A key that is held: each press and release are two ways to the browser.
+  for (const _ of Array.from({ length: wanted.length + 2 })) await page.keyboard.down("Tab");
+  await page.keyboard.up("Tab");
   const reached = await page.evaluate(() => Reflect.get(globalThis, "reachedByTab") as string[]);
   return { reached, wanted };
 }

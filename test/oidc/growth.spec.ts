@@ -1,4 +1,4 @@
-// Run: alone
+// Run: shared
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { oidcModule } from "../../src/oidc/store/index.ts";

@@ -20,6 +20,7 @@ import {
   user,
 } from "../../src/resources/user/index.ts";
 import type { Schema } from "../../src/storage/schema.ts";
+import { copyTables } from "./sqlite-template.ts";
 import { databaseOf, freshDatabase, type TestDatabase } from "./postgres.ts";
 import type { Tracing } from "../../src/telemetry/tracing.ts";
 import { createLogger, logLevels, silentLogger } from "../../src/telemetry/logger.ts";
@@ -87,7 +88,8 @@ const features = {
   oidc_token_exchange: true,
 };
 let schema: Schema | undefined;
-const migrated = (): Promise<TestDatabase> => databaseOf((schema ??= schemaOf(modules(features))));
+const schemaOfAll = (): Schema => (schema ??= schemaOf(modules(features)));
+const migrated = (): Promise<TestDatabase> => databaseOf(schemaOfAll());
 
 async function dropStore(dataDir: string): Promise<void> {
   await (await databases.get(dataDir))?.[Symbol.asyncDispose]();
@@ -109,6 +111,8 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
       ...options.env,
     },
   });
+  const { databaseUrl: store } = config;
+  if (store.kind === "sqlite") await copyTables(store.file, schemaOfAll());
   const clock = options.now === undefined ? {} : { now: options.now };
   const { moreModules = [], shared, tracing } = options;
   const kernel = await openKernel(config, {

@@ -107,7 +107,8 @@ async function connect(endpoint: string): Promise<Browser> {
 }
 
 async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visit> {
-  const context = await browser.newContext(options);
+  // What moves is drawn sixty times a second, and waited for until it stands still.
+  const context = await browser.newContext({ reducedMotion: "reduce", ...options });
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const misdeeds: Misdeed[] = [];

@@ -32,6 +32,9 @@ export function stateOf(html: string): string {
   return [...new Set([...elements, ...texts])].toSorted().join("\n");
 }
 
+/** Whether pages are kept, which a browser has to be asked for. */
+export const keepsPages = (): boolean => process.env["IDSVC_TEST_PAGES"] !== undefined;
+
 /** Keeps the first page of each state in the folder that `IDSVC_TEST_PAGES` names; nothing where it names none. */
 export function notePage(path: string, html: string): void {
   const folder = process.env["IDSVC_TEST_PAGES"];

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { begin as beginCost } from "../../.ci/cost.js";
 import { type Cluster, clusterPrefix, startCluster } from "./postgres-cluster.ts";
 
 // Keeps one server for all test processes of a run: whoever holds a connection to this socket may use it, and a moment
@@ -11,6 +12,7 @@ import { type Cluster, clusterPrefix, startCluster } from "./postgres-cluster.ts
 const [name = ""] = process.argv.slice(2);
 const pauseMs = 3_000;
 
+beginCost("test/support/postgres-keeper.ts");
 let cluster: Cluster | undefined;
 let failure: string | undefined;
 let leaving: NodeJS.Timeout | undefined;

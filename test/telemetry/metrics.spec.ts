@@ -1,4 +1,4 @@
-// Run: alone
+// Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createMetrics } from "../../src/telemetry/metrics.ts";

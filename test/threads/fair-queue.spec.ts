@@ -1,4 +1,4 @@
-// Run: alone
+// Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createFairQueue } from "../../src/threads/fair-queue.ts";

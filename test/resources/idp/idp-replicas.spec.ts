@@ -1,4 +1,4 @@
-// Run: alone, store
+// Run: shared, store
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { idpReader } from "../../../src/resources/idp/index.ts";

@@ -94,9 +94,7 @@ for (const { parent, name, input } of searches) {
           if (input.field["sortingColumn"] === undefined)
             Reflect.deleteProperty(asked, "sorting_column");
           const whole = await ask(path, { ...asked, query: { asc, limit: 1000 } });
-          for (const limit of [3, 10]) {
-            assert.deepEqual(await pages(path, asked, limit), whole.result);
-          }
+          assert.deepEqual(await pages(path, asked, 4), whole.result);
         }
       });
     }

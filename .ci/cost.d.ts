@@ -1,0 +1,1 @@
+export function begin(spec: string): void;
