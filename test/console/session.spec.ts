@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { after, describe, it } from "node:test";
-import { bodyOf } from "../support/peer.ts";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { bodyOf, uniqueName } from "../support/peer.ts";
 import { addPersonNamed, signIn } from "../support/login.ts";
 import { basic, paths, startOidc } from "../support/oidc.ts";
 import { systemCaller } from "../support/system-caller.ts";
@@ -43,12 +44,13 @@ async function call(
 const mayCall = async (agent: UserAgent): Promise<boolean> => (await call(agent)).status === 200;
 
 /** Opens the console in a new browser, as a person who may do something. */
-async function enter(roles: string[] = ["IAM_OWNER"], to = "/ui/console/people") {
-  const { id, loginName } = await addPersonNamed(peer);
+async function enter(roles: string[] = ["IAM_OWNER"], to = "/ui/console/people", org?: string) {
+  const addPerson = (more?: JsonObject) => peer.addPerson(more, org);
+  const { id, loginName } = await addPersonNamed({ addPerson, get: peer.get });
   const membership = { ctx: { instance_id: peer.app.made.instance_id }, user_id: id, roles };
   const made = roles.length === 0 ? undefined : await peer.post("/memberships", membership);
   const agent = userAgent(issuer);
-  await agent.open(`/ui/console/login?to=${encodeURIComponent(to)}`);
+  await agent.open(`/ui/console/login?${new URLSearchParams({ to, ...(org && { org }) })}`);
   const shown = await signIn(agent, loginName);
   assert.equal(shown.url.pathname, new URL(to, issuer).pathname);
   return { agent, id, loginName, membershipId: made && String(bodyOf(made, 201).details.id) };
@@ -70,6 +72,13 @@ describe("the log-in of the console (K4)", () => {
     const shown = await agent.open("/ui/console/login");
     assert.equal(shown.url.pathname, "/ui/console");
     assert.notEqual(agent.cookies.get(sessionName), before);
+    assert.ok(await mayCall(agent));
+  });
+
+  it("asks nobody of another organization for consent either", async () => {
+    const made = await peer.post("/organizations", { name: uniqueName("elsewhere") });
+    const organizationId = String(bodyOf(made, 201).details.id);
+    const { agent } = await enter(["IAM_OWNER"], "/ui/console/people", organizationId);
     assert.ok(await mayCall(agent));
   });
 

@@ -4,7 +4,7 @@ import type { Deps } from "../../projection/module.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
-import type { ApiAccess, FoundApp } from "../app/index.ts";
+import { type ApiAccess, consoleClientId, type FoundApp } from "../app/index.ts";
 import { acceptanceReader, projectGrantReader } from "../grant/index.ts";
 import { membershipReader } from "../membership/index.ts";
 import { ownProjectReader } from "../instance/index.ts";
@@ -107,6 +107,8 @@ export function createConsents({
 
   return {
     async isDue(instanceId, user, app, { scope, prompt = [] }) {
+      // It is the service itself (decision 0351).
+      if (app.clientId === consoleClientId) return false;
       await db.catchUp();
       const own = await ownProject(instanceId);
       const apiWords = scope.filter((word) => asksForOwnApi([word], own));

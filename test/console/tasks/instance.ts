@@ -39,8 +39,6 @@ export const instance: readonly Task[] = [
         .last()
         .textContent();
       await using beside = await openPrivately(address ?? "");
-      // People of other organizations than the console's are asked for consent, once.
-      await beside.page.getByRole("button", { name: "Allow", exact: true }).click();
       await beside.page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
       await beside.page.getByText("Mona Lisa").waitFor();
     },
