@@ -129,12 +129,10 @@ export function robotWorlds(peer: OidcPeer, client: MadeClient): Map<string, Rob
 /** Each combination of factors beside a password; and those with none and with all of them, under each setting of the log-in. */
 export function combinedWorlds(peer: OidcPeer, client: MadeClient): Map<string, RobotWorld> {
   const { having, logInOf, accountOf } = robotAt(peer, client);
-  const worlds = new Map<string, RobotWorld>();
-  for (const held of subsetsOf(factors)) {
-    const name = `password ${held.join(" ")}`.trim();
-    worlds.set(`log-in: ${name}`, logInOf(having(...held)));
-    worlds.set(`account: ${name}`, accountOf(having(...held)));
-  }
+  const worlds: [string, readonly Factor[], Settings?][] = subsetsOf(factors).map((held) => [
+    `password ${held.join(" ")}`.trim(),
+    held,
+  ]);
   const off = { set: false };
   const on = { set: true };
   const each: Record<string, Settings> = {
@@ -151,12 +149,16 @@ export function combinedWorlds(peer: OidcPeer, client: MadeClient): Map<string, 
   };
   for (const [what, settings] of Object.entries(each)) {
     for (const held of [[], factors]) {
-      const name = `${what}, ${held.length === 0 ? "password" : "all factors"}`;
-      worlds.set(`log-in: ${name}`, { ...logInOf(having(...held)), settings });
-      worlds.set(`account: ${name}`, { ...accountOf(having(...held)), settings });
+      worlds.push([`${what}, ${held.length === 0 ? "password" : "all factors"}`, held, settings]);
     }
   }
-  return worlds;
+  const all = (kind: string, of: typeof accountOf) =>
+    worlds.map(([name, held, settings]): [string, RobotWorld] => [
+      `${kind}: ${name}`,
+      { ...of(having(...held)), ...(settings && { settings }) },
+    ]);
+  // Accounts have many more pages: where somebody ends the run, the log-ins have been tried.
+  return new Map([...all("log-in", logInOf), ...all("account", accountOf)]);
 }
 
 const subsetsOf = <T>([first, ...rest]: readonly T[]): T[][] =>

@@ -38,11 +38,11 @@ async function walkOne(): Promise<void> {
   await using peer = await startOidc();
   await using providers = await startProviderWorld();
   const client = await peer.addClient();
-  const here = [robotWorlds(peer, client), combinedWorlds(peer, client)];
-  for (const worlds of [...here, await doorWorlds(peer, client)])
-    for (const [name, world] of worlds) await walk(name, world, peer);
-  for (const [name, world] of await providerWorlds(providers, directory))
-    await walk(name, world, providers.peer);
+  const here = new Map([...robotWorlds(peer, client), ...(await doorWorlds(peer, client))]);
+  const elsewhere = await providerWorlds(providers, directory);
+  for (const [name, world] of here) await walk(name, world, peer);
+  for (const [name, world] of elsewhere) await walk(name, world, providers.peer);
+  for (const [name, world] of combinedWorlds(peer, client)) await walk(name, world, peer);
 }
 
 async function walk(
