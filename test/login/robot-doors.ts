@@ -18,7 +18,7 @@ export async function doorWorlds(
   client: MadeClient,
 ): Promise<Map<string, RobotWorld>> {
   const { lastMail } = loginPages(peer, client);
-  const { having, logInOf } = robotAt(peer, client);
+  const { having, logInOf, play } = robotAt(peer, client);
   const tv = await peer.addClient({
     app_type: "OIDC_APP_TYPE_NATIVE",
     auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE",
@@ -74,7 +74,7 @@ export async function doorWorlds(
           const address = freshAddress();
           const { id, loginName } = await addPersonNamed(peer, { contact: { email: { address } } });
           bodyOf(await peer.post(`/users/${id}/email/_resend`, { send_code: {} }));
-          return { ...(await having()()), id, loginName, address };
+          return { ...play(loginName, { addresses: [address] }), id, loginName, address };
         },
       }),
     ],

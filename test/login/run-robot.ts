@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import { accountPaths } from "../../src/account/paths.ts";
 import { paths } from "../../src/login/paths.ts";
 import { startDirectory } from "../support/directory.ts";
-import { startOidc } from "../support/oidc.ts";
-import { startProviderWorld } from "./provider-world.ts";
+import { type OidcPeer, startOidc } from "../support/oidc.ts";
+import { type ProviderWorld, startProviderWorld } from "./provider-world.ts";
 import { explore, type RobotWorld } from "./robot.ts";
 import { doorWorlds } from "./robot-doors.ts";
 import { directoryPeople, providerWorlds } from "./robot-providers.ts";
@@ -24,7 +24,12 @@ const unseen = new Set<string>([paths.begin, paths.mfaChoice, paths.assets, path
 const taken = new Set<string>();
 const seen = new Set<string>();
 await using directory = await startDirectory(directoryPeople);
-await Promise.all(Array.from({ length: Number(flags["at-once"]) }, walkOne));
+const walks: Promise<void>[] = [];
+// One after the other, as a start makes keys.
+for (let left = Number(flags["at-once"]); left > 0; left--) {
+  walks.push(walkIn(await startOidc(), await startProviderWorld()));
+}
+await Promise.all(walks);
 const missing = [...Object.values(paths), ...Object.values(accountPaths)].filter(
   (path) => !seen.has(path) && !unseen.has(path),
 );
@@ -34,9 +39,9 @@ if (wanted.length === 0 && missing.length > 0) {
 }
 
 /** Walks worlds that nobody else walks, until none is left. */
-async function walkOne(): Promise<void> {
-  await using peer = await startOidc();
-  await using providers = await startProviderWorld();
+async function walkIn(atPeer: OidcPeer, atProviders: ProviderWorld): Promise<void> {
+  await using peer = atPeer;
+  await using providers = atProviders;
   const client = await peer.addClient();
   const here = new Map([...robotWorlds(peer, client), ...(await doorWorlds(peer, client))]);
   const elsewhere = await providerWorlds(providers, directory);
@@ -45,11 +50,7 @@ async function walkOne(): Promise<void> {
   for (const [name, world] of combinedWorlds(peer, client)) await walk(name, world, peer);
 }
 
-async function walk(
-  name: string,
-  world: RobotWorld,
-  peer: Parameters<typeof within>[0],
-): Promise<void> {
+async function walk(name: string, world: RobotWorld, peer: OidcPeer): Promise<void> {
   if (taken.has(name)) return;
   if (wanted.length > 0 && !wanted.some((word) => name.includes(word))) return;
   taken.add(name);
