@@ -8,7 +8,7 @@ import { bodyOf } from "../support/peer.ts";
 import { type Shown, type UserAgent, userAgent } from "../support/user-agent.ts";
 import type { RobotWorld, Settings } from "./robot.ts";
 import { freshAddress, type Known } from "./robot-people.ts";
-import { byMail, byMailAlone, loggedOut, robotAt } from "./robot-worlds.ts";
+import { byMailAlone, loggedOut, robotAt } from "./robot-worlds.ts";
 
 const ownApi = "openid offline_access urn:idsvc:iam:org:project:id:idsvc:aud";
 
@@ -59,12 +59,24 @@ export async function doorWorlds(
     const { left, html } = await signIn(agent, loginName);
     assert.ok(left !== undefined, html);
   }
-  async function deviceAddress(which: "verification_uri" | "verification_uri_complete") {
-    const form = { client_id: tv.clientId, scope: "openid profile" };
-    const { body } = await peer.send(oidc.device, form);
-    return { address: String(body[which]), code: String(body.user_code) };
+  /** A device that shows a code, which its user types or finds in the link. */
+  function device(address: "verification_uri" | "verification_uri_complete"): RobotWorld {
+    let typed = "";
+    return beginning(
+      async (agent) => {
+        const form = { client_id: tv.clientId, scope: "openid profile" };
+        const { body } = await peer.send(oidc.device, form);
+        typed = String(body.user_code);
+        return agent.open(String(body[address]));
+      },
+      {
+        async person() {
+          const known = await having()();
+          return { ...known, values: { ...known.values, user_code: () => typed } };
+        },
+      },
+    );
   }
-  let typed = "";
 
   return new Map([
     [
@@ -125,28 +137,8 @@ export async function doorWorlds(
         { person: having("totp", "recovery") },
       ),
     ],
-    [
-      "a device whose code is typed",
-      beginning(
-        async (agent) => {
-          const { address, code } = await deviceAddress("verification_uri");
-          typed = code;
-          return agent.open(address);
-        },
-        {
-          async person() {
-            const known = await having()();
-            return { ...known, values: { ...known.values, user_code: () => typed } };
-          },
-        },
-      ),
-    ],
-    [
-      "a device whose code is in the link",
-      beginning(async (agent) =>
-        agent.open((await deviceAddress("verification_uri_complete")).address),
-      ),
-    ],
+    ["a device whose code is typed", device("verification_uri")],
+    ["a device whose code is in the link", device("verification_uri_complete")],
     [
       "an app that wants to act for somebody",
       beginning((agent) => agent.open(authorize({ scope: ownApi }))),
@@ -208,9 +200,6 @@ export async function doorWorlds(
       beginning((agent) => agent.open(authorizeUrl(peer, { clientId: "nobody" }))),
     ],
     ["the bare address", beginning((agent) => agent.open("/"))],
-    [
-      "mails of developers",
-      beginning((agent) => agent.open(login.developmentMail), { settings: byMail }),
-    ],
+    ["mails of developers", beginning((agent) => agent.open(login.developmentMail))],
   ]);
 }
