@@ -200,6 +200,5 @@ export async function doorWorlds(
       beginning((agent) => agent.open(authorizeUrl(peer, { clientId: "nobody" }))),
     ],
     ["the bare address", beginning((agent) => agent.open("/"))],
-    ["mails of developers", beginning((agent) => agent.open(login.developmentMail))],
   ]);
 }

@@ -111,7 +111,8 @@ export async function explore(given: RobotWorld, most: number): Promise<Explored
     try {
       await work();
     } catch (error) {
-      faults.push(`${where}: ${error instanceof Error ? error.message : String(error)}`);
+      const { message, cause = "" } = Object(error);
+      faults.push(`${where}: ${String(message)} ${String(cause)}`.trim());
     }
   }
 

@@ -18,8 +18,10 @@ const { values: flags, positionals: wanted } = parseArgs({
   options: { "at-once": { type: "string", default: "8" } },
   allowPositionals: true,
 });
-// What only leads on, and what is no page.
-const unseen = new Set<string>([paths.begin, paths.mfaChoice, paths.assets, paths.error]);
+// What only leads on, what is no page, and what is for developers.
+const unseen = new Set<string>([
+  ...[paths.begin, paths.mfaChoice, paths.assets, paths.error, paths.developmentMail],
+]);
 
 const taken = new Set<string>();
 const seen = new Set<string>();
