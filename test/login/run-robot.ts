@@ -26,11 +26,9 @@ const unseen = new Set<string>([
 const taken = new Set<string>();
 const seen = new Set<string>();
 await using directory = await startDirectory(directoryPeople);
-const walks: Promise<void>[] = [];
+const walks = [walkAtProviders(await startProviderWorld())];
 // One after the other, as a start makes keys.
-for (let left = Number(flags["at-once"]); left > 0; left--) {
-  walks.push(walkIn(await startOidc(), await startProviderWorld()));
-}
+while (walks.length < Number(flags["at-once"])) walks.push(walkAt(await startOidc()));
 await Promise.all(walks);
 const missing = [...Object.values(paths), ...Object.values(accountPaths)].filter(
   (path) => !seen.has(path) && !unseen.has(path),
@@ -40,16 +38,19 @@ if (wanted.length === 0 && missing.length > 0) {
   process.exitCode = 1;
 }
 
+async function walkAtProviders(providers: ProviderWorld): Promise<void> {
+  await using _ = providers;
+  for (const [name, world] of await providerWorlds(providers, directory))
+    await walk(name, world, providers.peer);
+}
+
 /** Walks worlds that nobody else walks, until none is left. */
-async function walkIn(atPeer: OidcPeer, atProviders: ProviderWorld): Promise<void> {
-  await using peer = atPeer;
-  await using providers = atProviders;
+async function walkAt(started: OidcPeer): Promise<void> {
+  await using peer = started;
   const client = await peer.addClient();
-  const here = new Map([...robotWorlds(peer, client), ...(await doorWorlds(peer, client))]);
-  const elsewhere = await providerWorlds(providers, directory);
-  for (const [name, world] of here) await walk(name, world, peer);
-  for (const [name, world] of elsewhere) await walk(name, world, providers.peer);
-  for (const [name, world] of combinedWorlds(peer, client)) await walk(name, world, peer);
+  const here = [robotWorlds(peer, client), await doorWorlds(peer, client)];
+  for (const worlds of [...here, combinedWorlds(peer, client)])
+    for (const [name, world] of worlds) await walk(name, world, peer);
 }
 
 async function walk(name: string, world: RobotWorld, peer: OidcPeer): Promise<void> {
