@@ -40,7 +40,7 @@ const sampled: readonly Sampled[] = services
     return sample === undefined ? [] : [{ method: each, sample }];
   });
 /** What people may do with what is theirs, without a role. */
-const ofOwnData = sampled.filter(({ method }) => optionsOf(method).ownData === true);
+const ofOwnData = sampled.filter(({ method }) => optionsOf(method).ownData);
 
 /** Somebody with everything that people have, and the ids of it by the name of its service. */
 type Person = { id: string; token: string; ids: Readonly<Record<string, string>> };
@@ -112,7 +112,7 @@ describe("what people do with what is theirs", () => {
     const alice = await somebody();
     const reads = sampled.filter(
       ({ method, sample }) =>
-        !sample.writes && (optionsOf(method).ownData === true || sample.stranger === "answered"),
+        !sample.writes && (optionsOf(method).ownData || sample.stranger === "answered"),
     );
     const readAll = async () => {
       const told: Record<string, JsonValue> = {};
@@ -129,21 +129,21 @@ describe("what people do with what is theirs", () => {
       }
       return told;
     };
-    const before = await readAll();
+    const first = await readAll();
     for (const name of ["Users", "Sessions", "SignIns", "Consents", "UserGrants"]) {
-      const { result = [] } = Object(before[`Search${name}`]);
-      assert.ok(result.length > 0, `${name}: ${JSON.stringify(before[`Search${name}`])}`);
+      const { result = [] } = Object(first[`Search${name}`]);
+      assert.ok(result.length > 0, `${name}: ${JSON.stringify(first[`Search${name}`])}`);
     }
     for (const _ of ["Bob", "Carol"]) await somebody();
-    assert.deepEqual(await readAll(), before);
+    assert.deepEqual(await readAll(), first);
   });
 
   it("is of no use to who has stolen a session, for any way to log in: each asks for a proof that is not older than five minutes", async () => {
     const alice = await somebody();
     peer.pass(301_000);
     const events = async () => (await peer.events()).length;
-    const before = await events();
-    const asked = ofOwnData.filter(({ method }) => optionsOf(method).stepUp === true);
+    const known = await events();
+    const asked = ofOwnData.filter(({ method }) => optionsOf(method).stepUp);
     assert.ok(asked.length > 25);
     for (const { method, sample } of asked) {
       const request = changing[method.name] ?? sample.unknown?.request;
@@ -151,6 +151,6 @@ describe("what people do with what is theirs", () => {
       const outcome = await call(alice, method, naming(request, alice.id));
       assertRefused(outcome, { code: 16, reason: "STEP_UP_REQUIRED" }, method.name);
     }
-    assert.equal(await events(), before);
+    assert.equal(await events(), known);
   });
 });

@@ -62,10 +62,10 @@ describe("the mark of an identity provider", () => {
     assert.equal((await open(first)).status, 404);
     assert.equal((await open(second)).headers.get("content-type"), "image/webp");
     // What is not named stays, and what changes nothing is no event.
-    const before = bodyOf(await patch(id, { name: "Renamed" })).details.sequence;
+    const { sequence } = bodyOf(await patch(id, { name: "Renamed" })).details;
     assert.equal(
       bodyOf(await patch(id, { mark: webp.toString("base64") })).details.sequence,
-      before,
+      sequence,
     );
     assert.equal(await shownMark(id), second);
     bodyOf(await patch(id, { mark: "" }));
