@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import type { ServerResponse } from "node:http";
 
 /** At most so many responses wait for each other. */
@@ -20,7 +21,8 @@ export function endCoalesced(ending: Ending): void {
   else if (waiting.length === mostWaiting) endAll();
 }
 
-function endAll(): void {
+/** Runs in the context of no request: what follows from one response, such as a line of the log, belongs to no span of another. */
+const endAll = AsyncResource.bind((): void => {
   const endings = waiting;
   waiting = [];
   for (const { response, body, isAscii } of endings) {
@@ -30,4 +32,4 @@ function endAll(): void {
     if (typeof body === "string" && isAscii) response.end(body, "latin1");
     else response.end(body);
   }
-}
+});

@@ -56,7 +56,8 @@ import { loginFunctions, tokenFunctions } from "./functions.ts";
 import { listenForMetrics } from "./metrics.ts";
 import { budgetsOf, depsOf, partOf } from "./deps.ts";
 import type { Kernel } from "./kernel.ts";
-import { logoPage } from "./logo.ts";
+import { idpReader } from "../resources/idp/index.ts";
+import { logoPage, markPage } from "./logo.ts";
 import { developmentMailOf, isForDevelopers, openNotices } from "./notices.ts";
 import { browserPorts, oidcEndpoints, withinTokenQuota } from "./oidc.ts";
 import { readPlaces } from "./places.ts";
@@ -268,7 +269,8 @@ function openPages({ config, db, now }: Kernel, services: Services, serveWeb: Se
       methods: endpoints,
       errors: ofLogin,
     });
-    const own = [...documents(config, metrics, endpoints), logoPage(db), ...wellKnown({ db, now })];
+    const images = [logoPage(db), markPage(idpReader(db, deps.features))];
+    const own = [...documents(config, metrics, endpoints), ...images, ...wellKnown({ db, now })];
     const ofPages = [...oidc.pages, ...pages, ...console].map((each) => ({
       ...each,
       isPage: true,

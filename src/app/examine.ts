@@ -6,6 +6,7 @@ import { sql } from "../storage/drizzle.ts";
 import { cursors } from "../storage/kernel-tables.ts";
 import { type Checksum, checksumOf } from "../storage/rows.ts";
 import { storeFormat } from "../storage/schema.ts";
+import { clockConcern } from "./clock-behind.ts";
 import { externalUrlConcern } from "./external-url.ts";
 import type { Kernel } from "./kernel.ts";
 import { proxyConcern } from "./unknown-proxies.ts";
@@ -54,6 +55,7 @@ async function concernsOf(kernel: Kernel, risks: readonly string[]): Promise<Con
   const text = "settings of the database put the store at risk";
   const found: Concern[] = [
     { name: "database_settings", text, count: risks.length, some: risks },
+    await clockConcern(kernel),
     await proxyConcern(kernel),
     await externalUrlConcern(kernel),
   ];

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { startApp } from "../app/app.ts";
 import { bootstrap } from "../app/bootstrap.ts";
 import { type Bootstrap, bootstrapFile } from "../app/bootstrap-file.ts";
+import { clockConcern } from "../app/clock-behind.ts";
 import type { Config } from "../app/config.ts";
 import { openKernel } from "../app/kernel.ts";
 import { findLegacyApps } from "../app/legacy-apps.ts";
@@ -47,6 +48,8 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
   // Nothing that may fail comes after the first caller.
   const { risks, ...health } = await kernel.db.health();
   for (const risk of risks) logger.warn(`the database: ${risk}`);
+  const clock = await clockConcern(kernel);
+  if (clock.count > 0) logger.warn(`${clock.count} ${clock.text} (${clock.some.join()})`);
   const app = await startApp(kernel, { siblings });
   logger.info(
     {

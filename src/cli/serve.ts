@@ -1,4 +1,5 @@
 import { certificateOf } from "../app/certificate.ts";
+import { requireClock } from "../app/clock.ts";
 import { processCount } from "../app/config.ts";
 import { openDataDir } from "../app/data-dir.ts";
 import { type Context, configOf } from "./context.ts";
@@ -11,6 +12,7 @@ import { isWorker } from "./worker.ts";
 export async function serveCommand(context: Context): Promise<number> {
   const config = configOf(context);
   // What is refused whatever the store holds is refused before the service is loaded.
+  requireClock(new Date());
   openDataDir(config);
   certificateOf(config);
   const count = processCount(config);

@@ -55,9 +55,11 @@ function pooled(samples: readonly Sample[]): Pick<Sample, "rate" | "cpuRate"> {
   const sum = (of: (sample: Sample) => number) =>
     samples.reduce((all, sample) => all + of(sample), 0);
   const requests = sum((sample) => sample.requests);
+  // Half a second in which nothing was answered tells nothing of the processor.
+  const cpuSeconds = sum(({ requests: some, cpuRate }) => (some === 0 ? 0 : some / cpuRate));
   return {
     rate: requests / sum((sample) => sample.seconds),
-    cpuRate: requests / sum((sample) => sample.requests / sample.cpuRate),
+    cpuRate: requests / cpuSeconds,
   };
 }
 

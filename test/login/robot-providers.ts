@@ -1,16 +1,32 @@
+import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { Directory, Person } from "../support/directory.ts";
 import { addPersonNamed, authorizeUrl } from "../support/login.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import type { ProviderWorld } from "./provider-world.ts";
-import type { Played, RobotWorld } from "./robot.ts";
-import { freshAddress, loggedOut, playing, signInTo } from "./robot-worlds.ts";
+import type { RobotWorld } from "./robot.ts";
+import type { Played } from "./robot-actions.ts";
+import { freshAddress, playing } from "./robot-people.ts";
+import { loggedOut, signInTo } from "./robot-worlds.ts";
 
 /** The worlds of the robot in which people come from a provider: with an account here, with none, and with nothing else. */
-export async function providerWorlds(world: ProviderWorld): Promise<Map<string, RobotWorld>> {
+export async function providerWorlds(
+  world: ProviderWorld,
+  directory: Directory,
+): Promise<Map<string, RobotWorld>> {
   const { peer, app, fake, pages } = world;
   const options = { is_linking_allowed: true, is_creation_allowed: true };
   const idpId = await world.addForgeB({ options });
-  const played = playing(pages.codeSentTo);
+  const { url, baseDn: base_dn, bindDn: bind_dn, bindPassword: bind_password } = directory;
+  const attributes = {
+    id_attribute: "uid",
+    first_name_attribute: "givenName",
+    last_name_attribute: "sn",
+    email_attribute: "mail",
+  };
+  const config = { servers: [url], base_dn, bind_dn, bind_password, timeout: "2s", attributes };
+  await world.addIdp("ldap", config, options);
+  const play = playing(peer, pages.codeSentTo);
 
   let passedMs = 0;
   /** Somebody new at the provider, whose clock is the service's. */
@@ -22,7 +38,7 @@ export async function providerWorlds(world: ProviderWorld): Promise<Map<string, 
   /** Somebody of whom nothing is known here. */
   function stranger(): Played {
     meetSomebody();
-    return played(uniqueName("nobody"), [String(fake.script.user["email"])]);
+    return play(uniqueName("nobody"), { addresses: [String(fake.script.user["email"])] });
   }
   /** Somebody whose account at the provider is linked to one here. */
   async function linked(more: JsonObject = {}): Promise<Played> {
@@ -32,7 +48,17 @@ export async function providerWorlds(world: ProviderWorld): Promise<Map<string, 
     const { id, loginName } = await addPersonNamed(peer, { contact, ...more });
     const link = { idp_id: idpId, user_id: fake.script.user.sub };
     bodyOf(await peer.post(`/users/${id}/idps`, { link }));
-    return played(loginName, [address]);
+    return play(loginName, { addresses: [address] });
+  }
+
+  let met = 0;
+  /** Somebody of the directory of whom nothing is known here. */
+  function inDirectory(): Played {
+    const person = directoryPeople[met];
+    assert.ok(person !== undefined, "the directory has no more people");
+    met += 1;
+    const known = play(person.uid, { addresses: [String(person["mail"])] });
+    return { ...known, values: { ...known.values, password: () => person.password } };
   }
 
   const base: Omit<RobotWorld, "from" | "person"> = {
@@ -63,6 +89,7 @@ export async function providerWorlds(world: ProviderWorld): Promise<Map<string, 
   return new Map([
     ["a linked provider", logInOf(() => linked())],
     ["a provider, and no account", logInOf(async () => stranger())],
+    ["a directory, and no account", logInOf(async () => inDirectory())],
     ["the account of somebody with a linked provider", accountOf(() => linked())],
     [
       "the account of somebody with a provider and nothing else",
@@ -70,6 +97,12 @@ export async function providerWorlds(world: ProviderWorld): Promise<Map<string, 
     ],
   ]);
 }
+
+/** Whom the directory has: each log-in is somebody's first. */
+export const directoryPeople: readonly Person[] = Array.from({ length: 500 }, (_, at) => ({
+  ...{ uid: `uid${at}`, password: "Mona's secret", givenName: "Mona", sn: "Lisa" },
+  mail: `uid${at}@directory.test`,
+}));
 
 // Budgets of messages fill up within an hour.
 const restMs = 3_600_000;

@@ -1,28 +1,70 @@
+import { parseArgs } from "node:util";
+import { accountPaths } from "../../src/account/paths.ts";
+import { paths } from "../../src/login/paths.ts";
+import { startDirectory } from "../support/directory.ts";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
-import { startProviderWorld } from "./provider-world.ts";
+import { type ProviderWorld, startProviderWorld } from "./provider-world.ts";
 import { explore, type RobotWorld } from "./robot.ts";
-import { providerWorlds } from "./robot-providers.ts";
-import { robotWorlds, within } from "./robot-worlds.ts";
+import { doorWorlds } from "./robot-doors.ts";
+import { directoryPeople, providerWorlds } from "./robot-providers.ts";
+import { combinedWorlds, robotWorlds, within } from "./robot-worlds.ts";
 
-// `npm run login:robot [name ...]` clicks every link and button of the login in every world of `robot-worlds.ts`, or in those that are
-// named, and tells how many states of pages it came to. It ends with 1 for states from which no end is reached.
+// `npm run login:robot -- [name ...]` clicks every link and button of the login and of accounts in every world of the robot, or in those
+// whose names hold one of these words, and tells how many states of pages it came to. It ends with 1 for what is wrong with a page, for
+// states from which no end is reached, and, where no names are given, for pages that no world came to. Answers that take as long for
+// everybody are most of the time: so several worlds are walked at once (`--at-once 8`), each at a service of its own.
 
-const wanted = process.argv.slice(2);
-await using peer = await startOidc();
-await using providers = await startProviderWorld();
-await walk(peer, robotWorlds(peer, await peer.addClient()));
-await walk(providers.peer, await providerWorlds(providers));
+const { values: flags, positionals: wanted } = parseArgs({
+  options: { "at-once": { type: "string", default: "8" } },
+  allowPositionals: true,
+});
+// What only leads on, what is no page, and what is for developers.
+const unseen = new Set<string>([
+  ...[paths.begin, paths.mfaChoice, paths.assets, paths.error, paths.developmentMail],
+]);
 
-async function walk(at: OidcPeer, worlds: ReadonlyMap<string, RobotWorld>): Promise<void> {
-  for (const [name, world] of worlds) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
-    const begun = performance.now();
-    const { states, tried, stuck } = await within(at, world.settings, () =>
-      explore(world, Number.POSITIVE_INFINITY),
-    );
-    const seconds = Math.round((performance.now() - begun) / 1_000);
-    console.log(`${name}: ${tried} links and buttons of ${states} states, ${seconds} s`);
-    for (const path of stuck) console.log(`  no end is reached from ${path}`);
-    if (stuck.length > 0) process.exitCode = 1;
-  }
+const taken = new Set<string>();
+const seen = new Set<string>();
+await using directory = await startDirectory(directoryPeople);
+const walks = [walkAtProviders(await startProviderWorld())];
+// One after the other, as a start makes keys.
+while (walks.length < Number(flags["at-once"])) walks.push(walkAt(await startOidc()));
+await Promise.all(walks);
+const missing = [...Object.values(paths), ...Object.values(accountPaths)].filter(
+  (path) => !seen.has(path) && !unseen.has(path),
+);
+if (wanted.length === 0 && missing.length > 0) {
+  console.log(`no world came to ${[...new Set(missing)].join(", ")}`);
+  process.exitCode = 1;
+}
+
+async function walkAtProviders(providers: ProviderWorld): Promise<void> {
+  await using _ = providers;
+  for (const [name, world] of await providerWorlds(providers, directory))
+    await walk(name, world, providers.peer);
+}
+
+/** Walks worlds that nobody else walks, until none is left. */
+async function walkAt(started: OidcPeer): Promise<void> {
+  await using peer = started;
+  const client = await peer.addClient();
+  const here = [robotWorlds(peer, client), await doorWorlds(peer, client)];
+  for (const worlds of [...here, combinedWorlds(peer, client)])
+    for (const [name, world] of worlds) await walk(name, world, peer);
+}
+
+async function walk(name: string, world: RobotWorld, peer: OidcPeer): Promise<void> {
+  if (taken.has(name)) return;
+  if (wanted.length > 0 && !wanted.some((word) => name.includes(word))) return;
+  taken.add(name);
+  const begun = performance.now();
+  const { states, tried, stuck, faults, ...more } = await within(peer, world.settings, () =>
+    explore(world, Number.POSITIVE_INFINITY),
+  );
+  for (const path of more.paths) seen.add(path);
+  const seconds = Math.round((performance.now() - begun) / 1_000);
+  console.log(`${name}: ${tried} links and buttons of ${states} states, ${seconds} s`);
+  for (const path of stuck) console.log(`  no end is reached from ${path}`);
+  for (const fault of faults) console.log(`  ${fault}`);
+  if (stuck.length + faults.length > 0) process.exitCode = 1;
 }

@@ -1,4 +1,5 @@
 import { attributes, html, type Html } from "../../html.ts";
+import { icon } from "../../login/parts/icon.ts";
 import type { Page } from "../../login/page.ts";
 import type { TextKey } from "../../texts/texts.ts";
 
@@ -18,5 +19,5 @@ export function select(
     return html`<option ${is}>${label}</option>`;
   });
   return html`<div class="field"><label for="${id}">${t(shape.label)}</label>
-<div class="control"><select class="input" id="${id}" name="${shape.name}">${options}</select></div></div>`;
+<div class="control"><select class="input" id="${id}" name="${shape.name}">${options}</select>${icon("next")}</div></div>`;
 }

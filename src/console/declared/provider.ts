@@ -82,7 +82,7 @@ export function providerPages(path: string): Kind {
     facts: [
       { path: "type", word: "kind" },
       { path: "state" },
-      ...fieldsIn(get.output, "idp.idp").map((field) => ({ path: field.path.slice(4) })),
+      ...fieldsIn(get.output, "idp.idp", ["mark"]).map((field) => ({ path: field.path.slice(4) })),
       ...ownFacts,
     ],
     actions: [

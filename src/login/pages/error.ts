@@ -50,7 +50,7 @@ export function errorPage(page: Page, view: ErrorView): string {
     page,
     { title: t(`error.${code}.title`), lead: t(`error.${code}.text`), error: code },
     html`${emblem("alert", "grave")}
-${isOfLogin && onward(page, view)}
+${isOfLogin ? onward(page, view) : link(page, paths.account, t("account.title"), "button plain")}
 ${back !== undefined && outwardLink(back.url, t("loggedOut.back", { app: back.app }), "button plain")}
 <div class="reference"><p class="small">${t("error.what")}</p>${isEnglish && html`<p id="error-phrase">${errorPhrases[code]}</p>`}${detail !== undefined && html`<p lang="en" id="error-detail">${isEnglish ? detail : reasonIn(detail)}</p>`}<p><code id="request-id">${requestId}</code></p></div>`,
   );

@@ -2,7 +2,7 @@ import { html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { codePage } from "../parts/code-page.ts";
-import { form, submit } from "../parts/form.ts";
+import { form, signInLink, submit } from "../parts/form.ts";
 import { withoutPasskeys } from "../parts/passkey.ts";
 import { paths } from "../paths.ts";
 
@@ -21,6 +21,7 @@ export const confirmEmailPage = (page: Page, { userId, code }: { userId: string;
     fields: hidden("user_id", userId),
     code,
     hasLetters: true,
+    below: signInLink(page),
   });
 
 export type PasskeyInvitation = { userId: string; codeId: string; code: string };
@@ -40,6 +41,7 @@ ${form(
   { action: paths.registerPasskey },
   html`${hidden("user_id", asked.userId)}${hidden("code_id", asked.codeId)}${hidden("code", asked.code)}
 ${submit(t("setupPasskey.submit"))}`,
-)}`,
+)}
+${signInLink(page)}`,
   );
 }

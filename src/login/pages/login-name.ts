@@ -1,5 +1,5 @@
-import { html } from "../../html.ts";
-import type { IdpType } from "../../resources/idp/index.ts";
+import { html, type Html } from "../../html.ts";
+import { type IdpType, markPath, type OfferedIdp } from "../../resources/idp/index.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { field } from "../parts/field.ts";
@@ -20,7 +20,7 @@ export type LoginNameView = {
   allowsRegister: boolean;
   /** Request options of WebAuthn for any passkey of this host; without them none is offered. */
   passkeyOptions?: object;
-  providers: readonly { id: string; name: string; type: IdpType }[];
+  providers: readonly OfferedIdp[];
 };
 
 /** A drawn mark of each kind of provider: nobody's trade mark. */
@@ -38,6 +38,12 @@ const marks: Readonly<Record<IdpType, IconName>> = {
   social_a: "person",
   social_b: "person",
 };
+
+/** The mark that its operator has given, else the drawn one. */
+const markOf = ({ id, type, markDigest }: OfferedIdp): Html =>
+  markDigest === undefined
+    ? icon(marks[type])
+    : html`<img class="mark" src="${markPath(markDigest, id)}" alt="" width="20" height="20">`;
 
 /**
  * Asks who logs in. Sends `login_name` to itself, `credential` to the page of passkeys, `idp` to that of providers.
@@ -75,10 +81,10 @@ ${submit(t("common.continue"))}`,
     form(
       page,
       { action: paths.provider },
-      providers.map(({ id, name, type }) =>
-        button(html`${icon(marks[type])}${t("loginName.provider", { provider: name })}`, {
+      providers.map((provider) =>
+        button(html`${markOf(provider)}${t("loginName.provider", { provider: provider.name })}`, {
           name: "idp",
-          value: id,
+          value: provider.id,
           look: "plain",
         }),
       ),

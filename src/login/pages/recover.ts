@@ -1,7 +1,7 @@
 import { html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { form, submit } from "../parts/form.ts";
+import { form, signInLink, submit } from "../parts/form.ts";
 import { newPassword, type PasswordRules } from "../parts/new-password.ts";
 import { paths } from "../paths.ts";
 
@@ -23,6 +23,7 @@ export function recoverPage(page: Page, { userId, code, rules }: RecoverView): s
 <input type="hidden" name="code" value="${code}">
 ${newPassword(page, rules, { isFirst: true })}
 ${submit(t("reset.submit"))}`,
-    )}`,
+    )}
+${signInLink(page)}`,
   );
 }

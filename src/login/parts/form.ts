@@ -1,5 +1,6 @@
 import { attributes, html, type Html, type Value } from "../../html.ts";
 import { inFlow, type Page } from "../page.ts";
+import { paths } from "../paths.ts";
 
 export type FormShape = {
   /** Path that it is sent to. */
@@ -61,6 +62,10 @@ export function outwardLink(url: string, label: Value, look = "link"): Html {
     ? html`<a class="${look}" href="${url}" rel="noreferrer">${label}</a>`
     : html`${label}`;
 }
+
+/** The way on from a page that a mail leads to: its link may count no more. */
+export const signInLink = (page: Page): Html =>
+  html`<p class="aside">${link(page, paths.begin, page.t("register.signIn"))}</p>`;
 
 export const isOfTheWeb = (url: string): boolean =>
   ["https:", "http:"].includes(URL.parse(url)?.protocol ?? "");

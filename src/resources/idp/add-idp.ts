@@ -15,6 +15,7 @@ export type NewIdp = {
   name: string;
   statePolicy: StatePolicy;
   options: IdpOptions;
+  mark?: string;
   /** The message of the configuration of the type, with its secret. */
   config: Message;
 };
@@ -43,10 +44,10 @@ export function idpAdder({
       id?: string,
     ): Promise<Loaded<IdpState | undefined>> => {
       const loaded = id === undefined ? tx.begin(idp, newId()) : await tx.load(idp, id);
-      const { statePolicy, options } = wanted;
+      const { statePolicy, options, mark = "" } = wanted;
       const made = await (secret ??= madeSecret(type).then((key) => key ?? given));
       const name = wanted.name || definition.title;
-      const facts = { name, statePolicy, options, config, hasSecret: made !== undefined };
+      const facts = { name, statePolicy, options, config, mark, hasSecret: made !== undefined };
       const level = owner.type === "org" ? "org" : "instance";
       tx.record(idp, loaded, createIdp(level, type, facts), owner);
       if (made !== undefined) {

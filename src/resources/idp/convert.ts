@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { GetIDPSchema, IDPSchema } from "#gen/idsvc/resources/idp/v3alpha/idp_pb.ts";
 import { toSeen, toStatePolicy } from "../reuse/index.ts";
 import { configOf } from "./config.ts";
+import { markOf } from "./mark.ts";
 import { toOptions } from "./options.ts";
 import { providerTypes } from "./provider-types.ts";
 import type { SeenIdp } from "./queries.ts";
@@ -20,12 +21,16 @@ export const toGetIdp = (found: SeenIdp): MessageInitShape<typeof GetIDPSchema> 
   idp: toCommon(found),
 });
 
-/** A provider with its configuration: the messages of all types have one shape. */
+/** A provider with its configuration and its mark: the messages of all types have one shape. */
 export function toTypedIdp(found: SeenIdp) {
   const type = typeOf(found.row);
+  const mark = markOf(found.row.mark);
   return {
     ...toSeen(found.seen),
     type: providerTypes[type].number,
-    idp: { idp: toCommon(found), config: configOf(type, found.row.config) },
+    idp: {
+      idp: { ...toCommon(found), ...(mark && { mark: mark.bytes }) },
+      config: configOf(type, found.row.config),
+    },
   };
 }

@@ -33,6 +33,8 @@ export type IdpFacts = {
   statePolicy: StatePolicy;
   options: IdpOptions;
   config: JsonObject;
+  /** An image, in base64; empty for none. Absent in older events. */
+  mark?: string;
 };
 
 export type IdpAdded = IdpFacts & { hasSecret: boolean };

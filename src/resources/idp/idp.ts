@@ -45,6 +45,7 @@ export type IdpPatch = {
   name?: string | undefined;
   statePolicy?: StatePolicy | undefined;
   options?: Partial<IdpOptions> | undefined;
+  mark?: string | undefined;
   /** Gives the whole configuration as it would be. */
   config?: ((before: JsonObject) => JsonObject) | undefined;
   secretChanged: boolean;
@@ -58,11 +59,12 @@ export type IdpPatch = {
 export function patchIdp(state: State, patch: IdpPatch): IdpEvent[] {
   if (state === undefined) throw idpNotFound();
   const { level, type, hasSecret, ...stored } = state;
-  const facts = { ...stored, config: orderedConfig(type, stored.config) };
+  const facts = { mark: "", ...stored, config: orderedConfig(type, stored.config) };
   const wanted: Patch<IdpFacts> = {
     name: patch.name,
     statePolicy: patch.statePolicy,
     options: patch.options && { ...facts.options, ...patch.options },
+    mark: patch.mark,
     config: patch.config?.(facts.config),
   };
   const changes = changedFields(facts, wanted);

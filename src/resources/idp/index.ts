@@ -14,6 +14,7 @@ import { removeContentsOfIdps } from "./remove-idp.ts";
 export { idpAdder } from "./add-idp.ts";
 export { configOf } from "./config.ts";
 export { idp } from "./idp.ts";
+export { markPath } from "./mark.ts";
 export { newOptions, toOptions } from "./options.ts";
 export { idps } from "./projection.ts";
 export type { AutoLinking, IdpOptions } from "./events.ts";

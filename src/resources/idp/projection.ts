@@ -34,6 +34,7 @@ export const idps = table(
     statePolicy: text(),
     options: json<IdpOptions>(),
     config: json<JsonObject>(),
+    mark: text(),
     sequence: int64(),
     creationDate: instant(),
     changeDate: instant(),
@@ -57,6 +58,7 @@ function added(event: Recorded<IdpAddedEvent>): RowChange[] {
     insertRow(idps, {
       ...begin(event),
       ...payload,
+      mark: payload.mark ?? "",
       organizationId: owner.type === "org" ? owner.id : "",
       type: idpTypeOf(event),
       nameFolded: caseFold(payload.name),

@@ -8,11 +8,18 @@ import type { Row } from "../../storage/table.ts";
 import { effectiveState, type EffectiveState, type StatePolicy } from "../reuse/index.ts";
 import { configOf } from "./config.ts";
 import type { IdpOptions } from "./events.ts";
+import { type Mark, markOf } from "./mark.ts";
 import { idpPolicies, idps } from "./projection.ts";
 import { type IdpConfigs, type IdpType, idpTypes } from "./provider-types.ts";
 
 /** A provider as a login page offers it. */
-export type OfferedIdp = { id: string; name: string; type: IdpType };
+export type OfferedIdp = {
+  id: string;
+  name: string;
+  type: IdpType;
+  /** Changes with the mark; absent where there is none. */
+  markDigest?: string;
+};
 
 /**
  * A provider as a login uses it: `config` is the message of its type. A client without secret is a public one, which
@@ -25,6 +32,7 @@ export type Idp = {
     name: string;
     owner: OwnerRef;
     options: IdpOptions;
+    mark: Mark | undefined;
     config: IdpConfigs[T];
   };
 }[IdpType];
@@ -100,8 +108,9 @@ type IdpRow = Row<typeof idps>;
 
 function stateOf(row: IdpRow, decided: string | undefined) {
   const policies = decided === undefined ? [row.statePolicy] : [row.statePolicy, decided];
+  const markDigest = markOf(row.mark)?.digest;
   return {
-    offered: { id: row.id, name: row.name, type: typeOf(row) },
+    offered: { id: row.id, name: row.name, type: typeOf(row), ...(markDigest && { markDigest }) },
     state: effectiveState(policies as StatePolicy[]),
   };
 }
@@ -114,7 +123,8 @@ function toIdp(row: IdpRow): Idp {
       ? { type: "instance", id: instanceId }
       : { type: "org", id: organizationId };
   // The configuration is made with the message of the very type that stands beside it.
-  return { id, type, name, owner, options, config: configOf(type, row.config) } as Idp;
+  const mark = markOf(row.mark);
+  return { id, type, name, owner, options, mark, config: configOf(type, row.config) } as Idp;
 }
 
 /** The type of a stored provider. */

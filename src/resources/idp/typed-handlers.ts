@@ -15,6 +15,7 @@ import { type Answering, isAnsweredAnew, type LinkHolders } from "./answers.ts";
 import { orderedConfig, patchedConfig } from "./config.ts";
 import { toTypedIdp } from "./convert.ts";
 import { idp, idpNotFound, type IdpState, patchIdp } from "./idp.ts";
+import { givenMark } from "./mark.ts";
 import { givenOptions, newOptions } from "./options.ts";
 import { idpPolicies } from "./projection.ts";
 import type { ProviderType } from "./provider-type.ts";
@@ -55,6 +56,7 @@ export function typedHandlers(deps: HandlerDeps, holders: LinkHolders): Handlers
           name: wanted?.idp?.name ?? "",
           statePolicy: fromStatePolicy(wanted?.idp?.statePolicy),
           options: newOptions(wanted?.idp?.options),
+          mark: givenMark(wanted?.idp?.mark) ?? "",
           config: message,
         });
         const written = await events.transact(writeContext(scope), async (tx) => {
@@ -117,6 +119,7 @@ function idpPatches(
         name: common?.name,
         statePolicy: policy === undefined ? undefined : fromStatePolicy(policy),
         options: common?.options && givenOptions(common.options),
+        mark: givenMark(common?.mark),
         config: config && ((before) => patchedConfig(definition, before, config)),
         secretChanged: secret !== undefined,
       });
@@ -138,6 +141,7 @@ function idpPatches(
     if (config !== undefined) throw inheritedReadOnly("idp.config");
     if (common?.name !== undefined) throw inheritedReadOnly("idp.idp.name");
     if (common?.options !== undefined) throw inheritedReadOnly("idp.idp.options");
+    if (common?.mark !== undefined) throw inheritedReadOnly("idp.idp.mark");
     const policy = common?.statePolicy;
     if (policy === undefined) {
       const { seen } = await queries.see(row, context);

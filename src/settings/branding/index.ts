@@ -8,6 +8,7 @@ import { logos, removeContentsOfBranding } from "./logo.ts";
 
 export { brandingSettings };
 export { type Branding, brandingReader, shippedBranding, type Theme } from "./branding.ts";
+export { mediaTypeOf } from "./image.ts";
 export { type Colours, paletteOf } from "./palette.ts";
 export { type Logo, logoPath, logoReader } from "./logo.ts";
 
