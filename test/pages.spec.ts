@@ -175,7 +175,8 @@ async function startExamples(clientId: string): Promise<Running> {
   const browser = await startBrowser();
   const newPage = async () => (await browser.visit({ ignoreHTTPSErrors: true })).page;
   return {
-    ...{ newPage, page: await newPage() },
+    newPage,
+    page: await newPage(),
     async [Symbol.asyncDispose]() {
       await browser[Symbol.asyncDispose]();
       app.kill();

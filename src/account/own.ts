@@ -112,12 +112,20 @@ async function ownOf(
   const { instanceId, issuer, requestId, peer } = context.at;
   const account = await parts.users.account(instanceId, user.id);
   const person = {
-    ...{ caller, browser: context.agent.id, issuer, requestId, peer },
+    caller,
+    browser: context.agent.id,
+    issuer,
+    requestId,
+    peer,
     language: context.language,
     header: context.header,
   };
   return {
-    ...{ context, session, user, caller, account },
+    context,
+    session,
+    user,
+    caller,
+    account,
     work: context.hasFlow ? context.flow.data.own : undefined,
     call: (method, request) => parts.callForPerson(method, request, person),
     proved: (proof) =>

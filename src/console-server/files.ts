@@ -52,7 +52,8 @@ async function folderOf(): Promise<string> {
     return stdout.trim();
   } catch (cause) {
     throw unavailable("CONSOLE_NOT_BUILT", "the pages of the console could not be built", {
-      ...{ cause, retryAfterSeconds: retryMs / 1_000 },
+      cause,
+      retryAfterSeconds: retryMs / 1_000,
     });
   }
 }

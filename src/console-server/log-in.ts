@@ -82,7 +82,9 @@ export function consoleLogIn<A extends At>(
     );
     const acr = asked.get("acr_values") ?? "";
     const parameters = new URLSearchParams({
-      ...{ client_id: consoleClientId, response_type: "code", state },
+      client_id: consoleClientId,
+      response_type: "code",
+      state,
       // A provider that is named is asked at once, so that its log-in can be tested, and that of an organization in the organization.
       scope: [
         scope,
@@ -119,7 +121,9 @@ export function consoleLogIn<A extends At>(
     const { status, body } = await asClient(
       tokenPath,
       {
-        ...{ grant_type: "authorization_code", code, code_verifier: begun.verifier },
+        grant_type: "authorization_code",
+        code,
+        code_verifier: begun.verifier,
         redirect_uri: `${at.issuer}${consoleCallback}`,
       },
       at,
@@ -163,7 +167,8 @@ function clientOf<A extends At>(
       ["authorization", `Basic ${Buffer.from(proof).toString("base64")}`],
     ]);
     const request: ConsoleRequest = {
-      ...{ method: "POST", url: `${at.issuer}${path}` },
+      method: "POST",
+      url: `${at.issuer}${path}`,
       headers: {
         get: (name) => headers.get(name.toLowerCase()) ?? null,
         count: (name) => (headers.has(name.toLowerCase()) ? 1 : 0),

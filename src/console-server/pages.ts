@@ -80,8 +80,10 @@ ${colours({ branding: look, nonce })}
     return {
       status: 200,
       headers: {
-        ...{ "content-type": contentType, "cache-control": cacheControl },
-        ...{ "x-content-type-options": "nosniff", "cross-origin-resource-policy": "same-origin" },
+        "content-type": contentType,
+        "cache-control": cacheControl,
+        "x-content-type-options": "nosniff",
+        "cross-origin-resource-policy": "same-origin",
       },
       body,
     };

@@ -28,13 +28,14 @@ const factors: readonly Factor[] = ["passkey", "totp", "email", "recovery"];
 const shown: readonly ((page: Page) => string)[] = [
   (page) =>
     loginNamePage(page, {
-      ...{ allowsLoginName: true, allowsRegister: true, app: "App", passkeyOptions: {} },
+      allowsLoginName: true,
+      allowsRegister: true,
+      app: "App",
+      passkeyOptions: {},
       providers: [{ id: "", name: "Provider", type: "oidc" }],
     }),
   (page) =>
-    passwordPage(page, {
-      ...{ account, allowsReset: true, allowsEmail: true, preparesPasskeys: false },
-    }),
+    passwordPage(page, { account, allowsReset: true, allowsEmail: true, preparesPasskeys: false }),
   (page) => mfaPage(page, { account, factors }),
   (page) => totpPage(page, { account, hasOthers: true }),
   (page) => emailCodePage(page, { account, hasOthers: true, address: "a…@example.com" }),
@@ -43,8 +44,11 @@ const shown: readonly ((page: Page) => string)[] = [
   (page) => verifyEmailPage(page, { address: account.loginName, isSent: true }),
   (page) =>
     consentPage(page, {
-      ...{ app: "App", organization: "Organization", host: "app.example", account },
-      ...{ scopes: ["profile", "email"] },
+      app: "App",
+      organization: "Organization",
+      host: "app.example",
+      account,
+      scopes: ["profile", "email"],
       access: { choices: [], organization: "", within: [] },
     }),
   (page) => loggedOutPage(page, { back: { app: "App", url: "https://app.example/" } }),
@@ -62,7 +66,9 @@ export function consolePreview<A extends At>(
   const branding = brandingReader(db);
   const ownTexts = textReader(db);
   return {
-    ...{ path: previewPath, methods: ["POST"], crossOrigin: "none" },
+    path: previewPath,
+    methods: ["POST"],
+    crossOrigin: "none",
     async handle(request, at) {
       const { instanceId } = at;
       if ((await sessions.find({ ...at, headers: request.headers })) === undefined) {
@@ -75,7 +81,10 @@ export function consolePreview<A extends At>(
       const typed = typedText(form);
       const all: OwnTexts = typed === undefined ? own : new Map([...own, typed]);
       const page: Page = {
-        ...{ language, languages: [], csrf: "", t: texts(language, all) },
+        language,
+        languages: [],
+        csrf: "",
+        t: texts(language, all),
         nonce: nonceOf(form.get("nonce")),
         branding: typedBranding(form, await branding(instanceId, organizationId)),
       };
@@ -83,7 +92,8 @@ export function consolePreview<A extends At>(
       return {
         status: render === undefined ? 204 : 200,
         headers: {
-          ...{ "content-type": "text/html; charset=utf-8", "cache-control": "no-store" },
+          "content-type": "text/html; charset=utf-8",
+          "cache-control": "no-store",
           // Whoever opened it as a page of its own would see nothing run.
           "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
           "x-content-type-options": "nosniff",

@@ -27,7 +27,9 @@ export async function callByJson(
 }
 
 const keyOf = (method: DescMethodUnary, request: JsonObject | undefined) => [
-  ...[method.parent.typeName, method.name, request],
+  method.parent.typeName,
+  method.name,
+  request,
 ];
 
 /** What a method answers; nothing is asked without a request. */

@@ -20,9 +20,7 @@ const languageNames = new Intl.DisplayNames(language, { type: "language" });
 /** What a language is called, by its code. */
 export const languageText = (code: string): string => languageNames.of(code) ?? code;
 
-const dateFormat = new Intl.DateTimeFormat(language, {
-  ...{ dateStyle: "medium", timeStyle: "short" },
-});
+const dateFormat = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 
 /** A point in time, in the reader's zone. */
 export const timeText = (date: Date): string => dateFormat.format(date);

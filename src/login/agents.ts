@@ -99,7 +99,11 @@ export function createAgents({ db, secrets, now }: Pick<Deps, "db" | "secrets" |
     }));
 
   const stranger = (id: string, made: Buffer, cookie: string): Agent => ({
-    ...{ id, cookie, sessionIds: [], isKept: false, isStranger: true },
+    id,
+    cookie,
+    sessionIds: [],
+    isKept: false,
+    isStranger: true,
     createdAt: new Date(made.readUInt32BE() * minuteMs),
   });
 

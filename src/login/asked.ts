@@ -23,11 +23,7 @@ export async function askedFor(
   const organization = await named(app.organizationId);
   const ids = apiAccess === undefined || apiAccess.instance ? [] : apiAccess.organizationIds;
   const within = await Promise.all(ids.map(named));
-  return {
-    ...{ app: app.name, organization },
-    scopes: others,
-    access: { choices, organization, within },
-  };
+  return { app: app.name, organization, scopes: others, access: { choices, organization, within } };
 }
 
 /** Where the browser goes back to, as people know it: the host, or the scheme of an app that has none. */

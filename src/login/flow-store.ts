@@ -88,7 +88,9 @@ export function createFlowStore({
           : seal(instanceId, saved);
       }
       const values = {
-        ...{ version: version + 1, data, agentId },
+        version: version + 1,
+        data,
+        agentId,
         ...(isEntered ? { expiresAt: endOf(createdAt) } : {}),
       };
       const change = updateRows(loginFlows, { instanceId, id, version }, values);
@@ -160,7 +162,10 @@ const commit = (
   change: RowChange,
 ) =>
   db.commit({
-    ...{ instanceId, claims: [], events: [], changes: [change] },
+    instanceId,
+    claims: [],
+    events: [],
+    changes: [change],
     expect: [{ kind: "rows", table: loginFlows, where: { instanceId, ...where }, count }],
   });
 

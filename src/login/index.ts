@@ -187,7 +187,8 @@ async function refusedPage(
   if (!(error instanceof PageRefused)) throw error;
   const { code, status, detail, cause, flowId, back } = error;
   const view = {
-    ...{ code, status },
+    code,
+    status,
     ...(detail === undefined ? {} : { detail }),
     ...(flowId === undefined ? {} : { flowId }),
     ...(back === undefined ? {} : { back }),

@@ -28,8 +28,12 @@ type Parts = LoginPorts & {
 
 /** What is written of a browser that comes with its sessions. */
 const seenBy = ({ instanceId, requestId, where }: At, { id: browser }: Agent): WriteContext => ({
-  ...{ instanceId, requestId, browser },
-  ...{ editorId: "system:login", service: "login", clientId: "" },
+  instanceId,
+  requestId,
+  browser,
+  editorId: "system:login",
+  service: "login",
+  clientId: "",
   presence: where && presenceAs(where, { isVisitor: true }),
 });
 

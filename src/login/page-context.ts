@@ -123,7 +123,10 @@ export async function openPageContext(
   const { language, allowed } = await languageFor(parts, tenant, request, wished, found?.data);
 
   const flows = flowChanges(parts, {
-    ...{ instanceId: at.instanceId, agentId: agent.id, isForm, count },
+    instanceId: at.instanceId,
+    agentId: agent.id,
+    isForm,
+    count,
     flow: wished === undefined ? found : await inLanguage(parts, at, found, language),
   });
 

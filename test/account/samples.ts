@@ -48,7 +48,11 @@ const ofPerson = (page: PageAt, say: Say): [string, string][] => [
     "account-profile",
     profilePage(page(accountPaths.profile, { notice: "SAVED" }), {
       fields: [
-        ...["given_name", "family_name", "nickname", "display_name", "gender"],
+        "given_name",
+        "family_name",
+        "nickname",
+        "display_name",
+        "gender",
         "preferred_language",
       ],
       values: { given_name: say("Anna"), family_name: say("Lindqvist"), preferred_language: "de" },
@@ -107,13 +111,11 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
   [
     "account-security",
     securityPage(page(accountPaths.security), {
-      ...{
-        hasPassword: true,
-        passkeys: 2,
-        hasAuthenticator: false,
-        recoveryCodes: 3,
-        providers: 0,
-      },
+      hasPassword: true,
+      passkeys: 2,
+      hasAuthenticator: false,
+      recoveryCodes: 3,
+      providers: 0,
     }),
   ],
   ["account-password", passwordPage(page(accountPaths.password), { hasPassword: true, rules })],
@@ -122,13 +124,19 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
     "account-passkeys",
     passkeysPage(page(accountPaths.passkeys, { problems: [{ code: "LAST_WAY_IN" }] }), {
       passkeys: many(20, (index) => ({
-        ...{ id: say(`k${index}`), name: say("My laptop"), maker: "iCloud Keychain" },
-        ...{ since: at, lastUse: index === 0 ? undefined : at },
+        id: say(`k${index}`),
+        name: say("My laptop"),
+        maker: "iCloud Keychain",
+        since: at,
+        lastUse: index === 0 ? undefined : at,
         isPrepared: index === 1,
       })),
       known: {
-        ...{ rpId: "localhost", userId: "dXNlcg", allAcceptedCredentialIds: [] },
-        ...{ name: say("anna@acme.example"), displayName: say("Anna Lindqvist") },
+        rpId: "localhost",
+        userId: "dXNlcg",
+        allAcceptedCredentialIds: [],
+        name: say("anna@acme.example"),
+        displayName: say("Anna Lindqvist"),
       },
     }),
   ],
@@ -160,7 +168,10 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
     "account-providers",
     providersPage(page(accountPaths.providers), {
       links: many(10, (index) => ({
-        ...{ idpId: say("1"), provider: say("Forge"), username: say("anna"), since: at },
+        idpId: say("1"),
+        provider: say("Forge"),
+        username: say("anna"),
+        since: at,
         isSuspended: index === 1,
       })),
       offered: many(10, () => ({ id: say("2"), name: say("Other Forge") })),
@@ -173,8 +184,13 @@ const ofTheirs = (page: PageAt, say: Say): [string, string][] => [
     "account-sessions",
     sessionsPage(page(accountPaths.sessions), {
       sessions: many(20, (index) => ({
-        ...{ id: say(`s${index}`), isThis: index === 0, browser: say("Firefox") },
-        ...{ system: say("Windows"), where: say("Bern · 2001:db8::1"), since: at, lastSeen: at },
+        id: say(`s${index}`),
+        isThis: index === 0,
+        browser: say("Firefox"),
+        system: say("Windows"),
+        where: say("Bern · 2001:db8::1"),
+        since: at,
+        lastSeen: at,
       })),
       hasMore: true,
     }),
@@ -185,7 +201,10 @@ const ofTheirs = (page: PageAt, say: Say): [string, string][] => [
       organization: say("Acme"),
       parts: { newer: undefined, older: 15 },
       apps: many(15, () => ({
-        ...{ id: say("c"), app: say("Northwind"), since: at, lastUsed: undefined },
+        id: say("c"),
+        app: say("Northwind"),
+        since: at,
+        lastUsed: undefined,
         scopes: ["openid", "profile", "email", "offline_access", say("other")],
         access: ConsentedAccess.ORGANIZATION,
       })),
@@ -195,7 +214,9 @@ const ofTheirs = (page: PageAt, say: Say): [string, string][] => [
     "account-history",
     historyPage(page(accountPaths.history), {
       events: many(15, (index) => ({
-        ...{ text: say("The password was wrong"), at, where: say("Firefox · Linux · ::1") },
+        text: say("The password was wrong"),
+        at,
+        where: say("Firefox · Linux · ::1"),
         isByOther: index === 2,
       })),
       parts: { newer: 0, older: 30 },

@@ -38,7 +38,9 @@ const corsOf = (headers: Record<string, string>) =>
   );
 const preflight = (origin: string, path: string, more: Partial<RawRequest> = {}) =>
   peer.send({
-    ...{ method: "OPTIONS", path, ...more },
+    method: "OPTIONS",
+    path,
+    ...more,
     headers: {
       origin,
       "access-control-request-method": "POST",
@@ -80,8 +82,14 @@ describe("a preflight from the origin of an active app", () => {
         });
         const names = new Set(allowed.split(", "));
         for (const name of [
-          ...["authorization", "content-type", "x-idsvc-orgid", "grpc-timeout", "x-grpc-web"],
-          ...["x-user-agent", "connect-protocol-version", "connect-timeout-ms"],
+          "authorization",
+          "content-type",
+          "x-idsvc-orgid",
+          "grpc-timeout",
+          "x-grpc-web",
+          "x-user-agent",
+          "connect-protocol-version",
+          "connect-timeout-ms",
         ]) {
           assert.ok(names.has(name), name);
         }
@@ -160,10 +168,21 @@ describe("a call from the origin of an active app", () => {
 
 describe("a call from any other origin", () => {
   const origins = [
-    ...["https://evil.test", "null", "https://rp.test.evil.test", "http://rp.test", "*"],
-    ...["https://sub.rp.test", "https://rp.test:444", "https://rp.test/", "HTTPS://RP.TEST"],
-    ...["https://after-logout.test", "com.example.app://", "https://spa.tes", ""],
-    ...[`${rp}, https://evil.test`, `https://${"x".repeat(2_000)}.test`],
+    "https://evil.test",
+    "null",
+    "https://rp.test.evil.test",
+    "http://rp.test",
+    "*",
+    "https://sub.rp.test",
+    "https://rp.test:444",
+    "https://rp.test/",
+    "HTTPS://RP.TEST",
+    "https://after-logout.test",
+    "com.example.app://",
+    "https://spa.tes",
+    "",
+    `${rp}, https://evil.test`,
+    `https://${"x".repeat(2_000)}.test`,
   ];
   for (const origin of origins) {
     it(`D79: gets no header that allows it, nor does its preflight: ${origin.slice(0, 40)}`, async () => {

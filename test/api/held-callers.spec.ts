@@ -134,7 +134,8 @@ describe("4 MiB of an authenticated caller (J17): CBOR, keys and XML", () => {
         mostMs,
         () => ({
           path: `${api}/users/${person}/webauthn/${ceremony}/_verify`,
-          ...{ headers: owner, body: JSON.stringify(verify) },
+          headers: owner,
+          body: JSON.stringify(verify),
         }),
         /^40[0-9] .*WEB_AUTH_N/s,
       );
@@ -146,7 +147,8 @@ describe("4 MiB of an authenticated caller (J17): CBOR, keys and XML", () => {
     mostMs,
     () => ({
       path: `${api}/users/${person}/public_keys`,
-      ...{ headers: owner, body: JSON.stringify({ public_key: base64url(pem).slice(0, long) }) },
+      headers: owner,
+      body: JSON.stringify({ public_key: base64url(pem).slice(0, long) }),
     }),
     bad,
   );
@@ -161,7 +163,8 @@ describe("4 MiB of an authenticated caller (J17): CBOR, keys and XML", () => {
       `metadata of ${length} bytes of ${piece}`,
       mostMs,
       () => ({
-        ...{ path: `${api}/idps/saml`, headers: owner },
+        path: `${api}/idps/saml`,
+        headers: owner,
         body: JSON.stringify({
           idp: { name: `held ${++turn}` },
           config: { metadata_xml: xml(length, piece) },

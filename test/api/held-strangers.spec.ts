@@ -45,7 +45,8 @@ describe("64 KiB of a stranger (J17): JSON in tokens and parameters", () => {
         /^40[01] .*"error"/,
       );
       const authentication = encoded({
-        ...{ grant_type: "client_credentials", client_assertion: jwt },
+        grant_type: "client_credentials",
+        client_assertion: jwt,
         client_assertion_type: assertionType,
       });
       costs(
@@ -147,7 +148,8 @@ describe("what else a stranger sends (J17)", () => {
     "a bearer token",
     mostMs,
     () => ({
-      ...{ path: "/resources/v3alpha/users/_search", body: "{}" },
+      path: "/resources/v3alpha/users/_search",
+      body: "{}",
       headers: { ...json, authorization: bearer },
     }),
     /^401 .*TOKEN_INVALID/,
@@ -192,7 +194,8 @@ describe("what else a stranger sends (J17)", () => {
     "XML that nobody asked for",
     mostMs,
     () => ({
-      ...{ path: "/idps/1/saml/acs", headers: form },
+      path: "/idps/1/saml/acs",
+      headers: form,
       body: encoded({ SAMLResponse: xml, RelayState: "x" }),
     }),
     /^400 .*PROVIDER_FAILED/s,

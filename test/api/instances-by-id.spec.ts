@@ -55,7 +55,9 @@ describe("users of two instances who have the same id", () => {
     const addTo = async (nth: number, id: string) => {
       const address = `${id}-${nth}@person.test`;
       const person = {
-        ...{ user_id: id, username: id, data: { given_name: "Ada", family_name: "King" } },
+        user_id: id,
+        username: id,
+        data: { given_name: "Ada", family_name: "King" },
         contact: { email: { address, return_code: {} } },
       };
       const made = await peer.rest("POST", "/resources/v3alpha/users", person, instances[nth]);

@@ -29,10 +29,7 @@ describe("X-Forwarded-* and Forwarded", () => {
   });
   it("are read as RFC 7239 writes them, where nothing else is there", () => {
     const said = { forwarded: 'for="[2001:db8::1]:4711";host="id.test:8443";proto=https' };
-    const origin = {
-      ...{ host: "id.test:8443", scheme: "https", peer: "2001:db8::1" },
-      isProxied: true,
-    };
+    const origin = { host: "id.test:8443", scheme: "https", peer: "2001:db8::1", isProxied: true };
     assert.deepEqual(resolveOrigin([network])(seen, headers(said)), origin);
     assert.deepEqual(resolveOrigin([network], "forwarded")(seen, headers(said)), origin);
   });

@@ -22,7 +22,10 @@ export async function startSamples() {
   const peer = connectPeer(app.port);
   const world = await makeWorld(peer, { ...app, system, texts }, condition);
   return {
-    ...{ app, system, peer, world },
+    app,
+    system,
+    peer,
+    world,
     async [Symbol.asyncDispose]() {
       peer[Symbol.dispose]();
       await app[Symbol.asyncDispose]();

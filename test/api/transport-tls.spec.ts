@@ -65,7 +65,11 @@ describe("the port under TLS", () => {
     for (const ALPNProtocols of [["http/1.1"], undefined]) {
       const agent = new https.Agent({ ca, ...(ALPNProtocols && { ALPNProtocols }) });
       const request = https.get({
-        ...{ host: "127.0.0.1", servername: "localhost", port, path, agent },
+        host: "127.0.0.1",
+        servername: "localhost",
+        port,
+        path,
+        agent,
         headers: { host: "localhost", authorization },
       });
       const [response] = await once(request, "response");

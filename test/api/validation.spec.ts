@@ -43,7 +43,9 @@ const requests: DescMessage[] = [
   ...[ActionService, FeatureService, ManagementService, SessionService, UserService].flatMap(
     ({ methods }) => methods.map(({ input }): DescMessage => input),
   ),
-  ...[ImportedHumanSchema, ImportedOidcAppSchema, ImportedOrgMemberSchema],
+  ImportedHumanSchema,
+  ImportedOidcAppSchema,
+  ImportedOrgMemberSchema,
 ];
 
 // A small generator of its own, with a seed: a find repeats itself.

@@ -34,7 +34,10 @@ describe("the jobs of a slice", () => {
     const instanceId = app.made.instance_id;
     const change = enqueue(greet, { instanceId, id: "1", now: new Date() }, { name: "Ada" });
     await app.kernel.db.commit({
-      ...{ instanceId, expect: [], claims: [], events: [] },
+      instanceId,
+      expect: [],
+      claims: [],
+      events: [],
       changes: [change],
     });
     await isBegun;

@@ -103,8 +103,10 @@ describe("what an operator sees in the metrics", () => {
     const refused = await fetch(`${app.url}/oauth/v2/token`, {
       method: "POST",
       body: new URLSearchParams({
-        ...{ grant_type: "client_credentials", scope: "openid" },
-        ...{ client_id: "nobody", client_secret: "wrong" },
+        grant_type: "client_credentials",
+        scope: "openid",
+        client_id: "nobody",
+        client_secret: "wrong",
       }),
     });
     assert.equal(refused.status, 401);

@@ -29,7 +29,11 @@ async function formerSession(client: MadeClient, userId: string): Promise<void> 
   await kernel.events.transact(by, async (tx) => {
     const { clientId } = client;
     const added = oidcSessionEvents.added({
-      ...{ clientId, userId, sessionId: "", amr: ["pwd"], parents: [] },
+      clientId,
+      userId,
+      sessionId: "",
+      amr: ["pwd"],
+      parents: [],
       scope: ["openid", "urn:idsvc:iam:org:project:id:idsvc:aud"],
       audience: [clientId, client.projectId, ownProject],
       expirationDate: new Date(peer.now().getTime() + 3_600_000).toISOString(),

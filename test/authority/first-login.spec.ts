@@ -32,8 +32,10 @@ async function startOutside(now: () => Date): Promise<TestApp & { origin: string
   const port = await freePort();
   const origin = `https://${host}:${port}`;
   const env = {
-    ...{ IDSVC_PORT: String(port), IDSVC_EXTERNAL_URL: origin },
-    ...{ IDSVC_TLS_CERT: cert, IDSVC_TLS_KEY: key },
+    IDSVC_PORT: String(port),
+    IDSVC_EXTERNAL_URL: origin,
+    IDSVC_TLS_CERT: cert,
+    IDSVC_TLS_KEY: key,
   };
   return { ...(await startTestApp({ env, now })), origin };
 }

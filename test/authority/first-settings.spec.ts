@@ -171,10 +171,13 @@ describe("the password of the first administrator outside loopback", () => {
   const start = async (dataDir: string, password: string) =>
     openKernel(
       loadConfig({
-        ...{ files: [], flags: {} },
+        files: [],
+        flags: {},
         env: {
-          ...{ IDSVC_DATA_DIR: dataDir, IDSVC_EXTERNAL_URL: `https://${outside}` },
-          ...{ IDSVC_BOOTSTRAP_ADMIN_PASSWORD: password, ...(await storeEnv(dataDir)) },
+          IDSVC_DATA_DIR: dataDir,
+          IDSVC_EXTERNAL_URL: `https://${outside}`,
+          IDSVC_BOOTSTRAP_ADMIN_PASSWORD: password,
+          ...(await storeEnv(dataDir)),
         },
       }),
       { logger: silentLogger() },

@@ -21,6 +21,7 @@ import { importPeer, newName } from "../management/import-peer.ts";
 import { of } from "../settings/settings-peer.ts";
 import { bodyOf, startPeer } from "../support/peer.ts";
 import { assertRefused } from "../support/refusal.ts";
+import { cases, type Group, type Value } from "./floor-cases.ts";
 
 const service = await startPeer();
 const { app, peer, post, addOrganization, addMember } = service;
@@ -30,80 +31,6 @@ after(() => service[Symbol.asyncDispose]());
 const ofInstance = { type: "OWNER_TYPE_INSTANCE", id: app.made.instance_id };
 
 const builtInOwner = { type: "OWNER_TYPE_SYSTEM", id: "" };
-
-type Group = "login" | "passwords" | "oidc" | "security";
-/** What the instance sets, what an organization may not and what it may; each as it is read. */
-type Case = {
-  group: Group;
-  demanded: Value;
-  looser: Value[];
-  asStrict: Value[];
-  /** What the instance can set for an organization to have more; there what is built in demands too. */
-  loosest?: Value;
-};
-type Value = string | boolean | string[];
-
-const isTrue = { demanded: true, looser: [false], asStrict: [true] };
-const times: Omit<Case, "group"> = {
-  ...{ demanded: "300s", looser: ["300.001s", "301s"], asStrict: ["300s", "1s"] },
-};
-const [a, b, c] = ["https://a.example.com", "https://b.example.com", "https://c.example.com"];
-const cases: Readonly<Record<string, Case>> = {
-  access_token_lifetime: { group: "oidc", ...times },
-  id_token_lifetime: { group: "oidc", ...times },
-  refresh_token_idle_expiration: { group: "oidc", ...times },
-  refresh_token_expiration: { group: "oidc", ...times },
-  authorization_code_lifetime: { group: "oidc", ...times },
-  enable_impersonation: {
-    ...{ group: "security", demanded: false, looser: [true], asStrict: [false], loosest: true },
-  },
-  allowed_frame_origins: {
-    ...{ group: "security", demanded: [a, b], loosest: [a, b, c] },
-    ...{ looser: [[c], [a, c]], asStrict: [[b, a], [a], []] },
-  },
-  force_mfa: { group: "login", ...isTrue },
-  passkeys_allowed: { group: "login", demanded: false, looser: [true], asStrict: [false] },
-  prepare_passkeys: { group: "login", demanded: false, looser: [true], asStrict: [false] },
-  password_check_lifetime: {
-    ...{ group: "login", demanded: "9.500s" },
-    ...{ looser: ["9.501s", "10s", "31536000s"], asStrict: ["9.500s", "1s"] },
-  },
-  mfa_check_lifetime: {
-    ...{ group: "login", demanded: "600s", looser: ["601s"], asStrict: ["600s", "60s"] },
-  },
-  session_lifetime: {
-    ...{ group: "login", demanded: "7200s", looser: ["10000s"], asStrict: ["7200s", "900s"] },
-  },
-  max_password_attempts: {
-    ...{ group: "login", demanded: "9", looser: ["10", "100"], asStrict: ["9", "1"] },
-  },
-  second_factors: {
-    ...{ group: "login", demanded: ["totp", "u2f"] },
-    looser: [["totp", "otp_sms"], ["otp_email"], ["totp", "u2f", "recovery_code"]],
-    asStrict: [["u2f", "totp"], ["totp"], []],
-  },
-  first_factors: { group: "login", demanded: [], looser: [["email"]], asStrict: [[]] },
-  trusted_browser_lifetime: {
-    // 0 stands for never, which is as strict as can be.
-    ...{ group: "login", demanded: "7200s" },
-    ...{ looser: ["7201s", "2592000s"], asStrict: ["7200s", "60s", "0s"] },
-  },
-  min_length: {
-    ...{ group: "passwords", demanded: "10", looser: ["9", "1"], asStrict: ["10", "100"] },
-  },
-  requires_uppercase: { group: "passwords", ...isTrue },
-  requires_lowercase: { group: "passwords", ...isTrue },
-  requires_number: { group: "passwords", ...isTrue },
-  requires_symbol: { group: "passwords", ...isTrue },
-  blocklist: { group: "passwords", ...isTrue },
-  screen_passwords: { group: "passwords", ...isTrue },
-  screen_passwords_at_login: { group: "passwords", ...isTrue },
-  max_age: {
-    // 0 stands for never.
-    ...{ group: "passwords", demanded: "86400s" },
-    ...{ looser: ["86401s", "0s"], asStrict: ["86400s", "60s"] },
-  },
-};
 
 const wish = (value: Value): JsonObject => ({ set: Array.isArray(value) ? { value } : value });
 const change = (group: Group, settings: JsonObject, query = "", by = token) =>
@@ -191,7 +118,8 @@ describe("the option floor", () => {
     const headers = { "x-idsvc-orgid": await addOrganization() };
     const settings = { oidc_token_exchange: { set: false } };
     const { refusal } = await peer.rest("PATCH", "/settings/v3alpha/features", settings, {
-      ...{ token, headers },
+      token,
+      headers,
     });
     assertRefused(refusal, { code: 3, reason: "CONTEXT_INVALID", field: "ctx" });
   });
@@ -316,7 +244,9 @@ describe("D89: what the instance has set is a floor (J16)", () => {
     const both = { ...other, force_mfa: { set: false } };
     const field = "settings.force_mfa";
     assertRefused((await change("login", both, of(organization))).refusal, {
-      ...{ code: 9, reason: "LOOSER_THAN_INSTANCE", field },
+      code: 9,
+      reason: "LOOSER_THAN_INSTANCE",
+      field,
     });
     const inherited = { value: false, owner: ofInstance };
     assert.deepEqual(await read("login", "allow_register", of(organization)), inherited);
@@ -347,14 +277,17 @@ describe("D89: what the instance has set is a floor (J16)", () => {
     const orgId = newName("org");
     const { bring } = importPeer(service);
     const demands = {
-      ...{ force_mfa: { set: true }, passkeys_allowed: { set: false } },
-      ...{ max_password_attempts: { set: "5" }, second_factors: { set: { value: ["totp"] } } },
+      force_mfa: { set: true },
+      passkeys_allowed: { set: false },
+      max_password_attempts: { set: "5" },
+      second_factors: { set: { value: ["totp"] } },
     };
     bodyOf(await change("login", demands));
     bodyOf(await change("passwords", { min_length: { set: "10" } }));
     const answer = await bring([
       {
-        ...{ orgId, org: { name: orgId } },
+        orgId,
+        org: { name: orgId },
         passwordComplexityPolicy: { minLength: "9", hasNumber: true },
         loginPolicy: { forceMfa: false },
         lockoutPolicy: { maxPasswordAttempts: "6" },

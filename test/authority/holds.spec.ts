@@ -294,7 +294,9 @@ describe("new power meets clean hands (J20)", () => {
     const keep = `pat/${weak.token_id}`;
     const { holds } = bodyOf(
       await post(`/memberships?keep_holds=${encodeURIComponent(keep)}`, {
-        ...{ ctx, user_id: userId, roles: ["ORG_OWNER"] },
+        ctx,
+        user_id: userId,
+        roles: ["ORG_OWNER"],
       }),
       201,
     );
@@ -343,7 +345,11 @@ describe("new power meets clean hands (J20)", () => {
 describe("a hold that comes of the state of something", () => {
   const { kernel } = app;
   const by = {
-    ...{ instanceId, editorId: "system:test", service: "test", clientId: "", requestId: "test" },
+    instanceId,
+    editorId: "system:test",
+    service: "test",
+    clientId: "",
+    requestId: "test",
   };
 
   /** How many users are held, each time that a unit is decided in whose midst something else happens first. */

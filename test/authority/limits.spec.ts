@@ -13,7 +13,10 @@ import { bodyOf } from "../support/peer.ts";
 import { startAppWorld } from "./app-world.ts";
 
 const limit: TokenLimit = {
-  ...{ permissions: ["*"], instance: false, organizationIds: ["1"], holds: [] },
+  permissions: ["*"],
+  instance: false,
+  organizationIds: ["1"],
+  holds: [],
   ownAccount: "read",
 };
 const owner = { contextType: "instance", contextId: "", roles: ["IAM_OWNER"] } as const;
@@ -34,7 +37,9 @@ describe("the power of a token (J4)", () => {
     assert.equal(few.holds("user.write", here), false);
     assert.equal(few.holdsAnywhere("user.write"), false);
     const project: Membership = {
-      ...{ contextType: "project", contextId: "5", organizationId: "2" },
+      contextType: "project",
+      contextId: "5",
+      organizationId: "2",
       roles: ["PROJECT_OWNER"],
     };
     assert.equal(limitedPermissions([project], limit).holdsAnywhere("project.read"), false);

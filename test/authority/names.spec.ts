@@ -165,11 +165,17 @@ describe("an id is never of two things (J7)", () => {
     bodyOf(await remove(`/apps/${appId}`));
     // That release gave the claim back.
     await kernel.db.commit({
-      ...{ instanceId, expect: [], events: [], changes: [] },
+      instanceId,
+      expect: [],
+      events: [],
+      changes: [],
       claims: [
         {
-          ...{ op: "release", scope: instanceId, kind: clientIdClaim },
-          ...{ holderType: appOf.type, holderId: appId },
+          op: "release",
+          scope: instanceId,
+          kind: clientIdClaim,
+          holderType: appOf.type,
+          holderId: appId,
         },
       ],
     });

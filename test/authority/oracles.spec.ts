@@ -20,7 +20,9 @@ const { organizationId } = world;
 const elsewhere = await world.make("/organizations", { name: "elsewhere" });
 const { token, userId } = await addCaller(app, [], elsewhere);
 await world.create("/memberships", {
-  ...{ ctx: { org_id: elsewhere }, user_id: userId, roles: ["ORG_OWNER"] },
+  ctx: { org_id: elsewhere },
+  user_id: userId,
+  roles: ["ORG_OWNER"],
 });
 const domain = "claimed.example.com";
 await world.create(`/domains?ctx.org_id=${organizationId}`, { name: domain });
@@ -82,7 +84,9 @@ describe("D90: what exists in organizations where somebody has nothing (J13)", (
     const role = { project_id: project, key: "reader" };
     await world.create("/project_roles", role);
     const grant = await world.make("/project_grants", {
-      ...{ project_id: project, granted_organization_id: granted, role_keys: ["reader"] },
+      project_id: project,
+      granted_organization_id: granted,
+      role_keys: ["reader"],
     });
     const contexts: [JsonObject, JsonObject][] = [
       [{ org_domain: domain }, { org_domain: "nobody.example.com" }],

@@ -41,9 +41,11 @@ export const historyOf = async (
   token?: string,
 ): Promise<Told[]> =>
   eventsIn(
-    await peer.post(`/users/${id}/events/_search?with_checks=true`, undefined, {
-      ...(token === undefined ? {} : { token }),
-    }),
+    await peer.post(
+      `/users/${id}/events/_search?with_checks=true`,
+      undefined,
+      token === undefined ? {} : { token },
+    ),
   );
 
 /** What the log tells of an object, the newest first. */
@@ -53,9 +55,7 @@ export const logOf = async (
   token?: string,
 ): Promise<Told[]> =>
   eventsIn(
-    await peer.post("/events/_search", [{ aggregate }], {
-      ...(token === undefined ? {} : { token }),
-    }),
+    await peer.post("/events/_search", [{ aggregate }], token === undefined ? {} : { token }),
   );
 
 /** Where the newest event of a type was done from. */

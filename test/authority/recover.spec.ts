@@ -60,7 +60,9 @@ async function sentAt(host: string, { pathname, search, port }: URL): Promise<st
   const origin = `http://${host}:${port}`;
   async function ask(method: string, path: string, headers: Record<string, string>, body?: string) {
     const asked = request({
-      ...{ port: peer.app.port, method, path },
+      port: peer.app.port,
+      method,
+      path,
       headers: { host: `${host}:${port}`, ...headers },
       agent: false,
     });
@@ -241,7 +243,9 @@ describe("J21: idsvc recover", () => {
     const { loginName } = await withTotp();
     const token = await operator.tokenFor(peer.app.made.issuer);
     const wanted = {
-      ...{ name: "Elsewhere", domain: elsewhere, organization: { name: "C" } },
+      name: "Elsewhere",
+      domain: elsewhere,
+      organization: { name: "C" },
       machine: { username: "robot", name: "Robot" },
     };
     const answer = await peer.peer.rest("POST", "/resources/v3alpha/instances", wanted, { token });

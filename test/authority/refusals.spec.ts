@@ -20,10 +20,7 @@ let web: MadeClient;
 
 before(async () => {
   peer = await startOidc({
-    env: {
-      ...operator.env,
-      ...{ IDSVC_TRUSTED_PROXIES: "127.0.0.1,::1", IDSVC_BUDGET_GUESSES: "0" },
-    },
+    env: { ...operator.env, IDSVC_TRUSTED_PROXIES: "127.0.0.1,::1", IDSVC_BUDGET_GUESSES: "0" },
   });
   web = await peer.addClient();
 });

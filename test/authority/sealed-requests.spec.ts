@@ -249,7 +249,8 @@ describe("every form is answered with a redirect (L12)", () => {
       const { fields } = formOf(agent.last.html);
       const cookie = [...agent.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
       const answer = await fetch(`${peer.issuer}${path}`, {
-        ...{ method: "POST", redirect: "manual" },
+        method: "POST",
+        redirect: "manual",
         headers: { cookie, origin: peer.issuer },
         body: new URLSearchParams({ ...fields, ...values }),
       });
@@ -266,7 +267,9 @@ describe("every form is answered with a redirect (L12)", () => {
     }
     await agent.open(`/ui/login/register?flow=${flowOf(agent.last.url)}`);
     const incomplete = await sendTo("/ui/login/register", {
-      ...{ given_name: "Grace", family_name: "", email: "grace@example.test" },
+      given_name: "Grace",
+      family_name: "",
+      email: "grace@example.test",
     });
     for (let nth = 0; nth < 2; nth += 1) {
       const shown = await agent.open(incomplete);
@@ -284,7 +287,9 @@ describe("every form is answered with a redirect (L12)", () => {
     assert.doesNotMatch(elsewhere.html, /Grace/);
     // Only its problems come back where all of it is too long.
     const long = await sendTo("/ui/login/register", {
-      ...{ given_name: "x".repeat(1_000), family_name: "x".repeat(1_000), email: "" },
+      given_name: "x".repeat(1_000),
+      family_name: "x".repeat(1_000),
+      email: "",
     });
     assert.ok(long.href.length < 4_096);
     assert.equal((await agent.open(long)).status, 200);

@@ -70,8 +70,10 @@ describe("seeds, codes and passwords stand in no table in clear (J14)", () => {
 
   it("while a device waits, while somebody lets it in, and after", async () => {
     const tv = await peer.addClient({
-      ...{ app_type: "OIDC_APP_TYPE_NATIVE", auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE" },
-      ...{ redirect_uris: [], grant_types: ["OIDC_GRANT_TYPE_DEVICE_CODE"] },
+      app_type: "OIDC_APP_TYPE_NATIVE",
+      auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE",
+      redirect_uris: [],
+      grant_types: ["OIDC_GRANT_TYPE_DEVICE_CODE"],
     });
     const form = { client_id: tv.clientId, scope: "openid" };
     const { body } = await peer.send(paths.device, form);

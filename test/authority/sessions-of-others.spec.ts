@@ -56,7 +56,8 @@ describe("sessions that others made, when their user comes to power (J20)", () =
     assert.equal(await reads(id, theirs.token), 401);
     assert.equal(await reads(id, others.token), 200, "made by who covers the power");
     assertRefused(restRefusal(await peer.get(`/sessions/${theirs.id}`)), {
-      ...{ code: 5, reason: "SESSION_NOT_FOUND" },
+      code: 5,
+      reason: "SESSION_NOT_FOUND",
     });
   });
 
@@ -132,7 +133,8 @@ describe("a new token of a session that others proved themselves in (J1, J2a)", 
     assert.equal(await reads(plain, changed.session_token), 200);
     const ofOwner = await openFor(owner, app.token);
     assertRefused(restRefusal(await patch(ofOwner.id, helper.token)), {
-      ...{ code: 7, reason: "USER_OUTRANKS_CALLER" },
+      code: 7,
+      reason: "USER_OUTRANKS_CALLER",
     });
     assert.equal(await reads(owner, ofOwner.token), 200);
   });
@@ -145,7 +147,8 @@ describe("a new token of a session that others proved themselves in (J1, J2a)", 
     passed += 301_000;
     const fresh = await openFor(id, app.token);
     assertRefused(restRefusal(await patch(fresh.id, older.token)), {
-      ...{ code: 16, reason: "STEP_UP_REQUIRED" },
+      code: 16,
+      reason: "STEP_UP_REQUIRED",
     });
     bodyOf(await patch(older.id, fresh.token));
     bodyOf(await patch(newer.id, newer.token, { metadata: { note: "aGk=" } }));

@@ -71,8 +71,11 @@ describe("the times of answers, by a classifier (D49, D50, J13)", () => {
 
   it("of a password of a directory", async () => {
     const idp = await world.addIdp("ldap", {
-      ...{ servers: [directory.url], base_dn: directory.baseDn, timeout: "2s" },
-      ...{ bind_dn: directory.bindDn, bind_password: directory.bindPassword },
+      servers: [directory.url],
+      base_dn: directory.baseDn,
+      timeout: "2s",
+      bind_dn: directory.bindDn,
+      bind_password: directory.bindPassword,
       attributes: {
         id_attribute: "employeeNumber",
         last_name_attribute: "sn",

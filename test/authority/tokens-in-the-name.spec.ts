@@ -80,9 +80,12 @@ describe("tokens in the name of a user who had been taken over, when they come t
       if (more !== undefined) await give({ instance_id }, more);
       const { access_token } = await peer.tokensFor(client, user_id);
       const form = {
-        ...{ grant_type: exchanging, scope: "openid", subject_token: userId },
+        grant_type: exchanging,
+        scope: "openid",
+        subject_token: userId,
         subject_token_type: "urn:idsvc:params:oauth:token-type:user_id",
-        ...{ actor_token: access_token, actor_token_type: tokenType("access_token") },
+        actor_token: access_token,
+        actor_token_type: tokenType("access_token"),
       };
       const issued = await ask(form, client);
       const isActive = async () => (await peer.introspect(issued, client)).active === true;

@@ -123,7 +123,8 @@ describe("D91: calls of one source that prove nothing (J12)", () => {
       assert.ok(refused.ok || refused.code === 7, JSON.stringify(refused.ok));
     }
     assertRefused(await service.peer.call("grpc", getUser, { id: "1" }, { headers }), {
-      ...{ code: 16, reason: "TOKEN_MISSING" },
+      code: 16,
+      reason: "TOKEN_MISSING",
     });
   });
 });

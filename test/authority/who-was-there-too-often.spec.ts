@@ -18,7 +18,9 @@ before(async () => {
   peer = await startOidc({
     env: {
       IDSVC_TRUSTED_PROXIES: "127.0.0.1,::1",
-      ...{ IDSVC_BUDGET_GUESSES: "2", IDSVC_BUDGET_FLOWS: "3", IDSVC_RATE_LIMIT: "20" },
+      IDSVC_BUDGET_GUESSES: "2",
+      IDSVC_BUDGET_FLOWS: "3",
+      IDSVC_RATE_LIMIT: "20",
       IDSVC_BUDGET_UNAUTHENTICATED: "2",
     },
   });

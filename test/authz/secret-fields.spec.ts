@@ -10,7 +10,11 @@ import {
 import { mayHoldSecrets, withoutSecrets, withSecretsOf } from "../../src/authz/secret-fields.ts";
 
 const field = (name: string, number: number, more: JsonObject = {}): JsonObject => ({
-  ...{ name, number, type: "TYPE_STRING", label: "LABEL_OPTIONAL", jsonName: camel(name) },
+  name,
+  number,
+  type: "TYPE_STRING",
+  label: "LABEL_OPTIONAL",
+  jsonName: camel(name),
   ...more,
 });
 const camel = (name: string) =>
@@ -50,11 +54,15 @@ const file = fromJson(FileDescriptorProtoSchema, {
         field("part", 1, one),
         field("parts", 2, many),
         field("by_name", 3, {
-          ...{ type: "TYPE_MESSAGE", typeName: ".test.Whole.ByNameEntry", label: "LABEL_REPEATED" },
+          type: "TYPE_MESSAGE",
+          typeName: ".test.Whole.ByNameEntry",
+          label: "LABEL_REPEATED",
         }),
         field("codes", 4, { label: "LABEL_REPEATED", ...secret }),
         field("wrapped", 5, {
-          ...{ type: "TYPE_MESSAGE", typeName: ".google.protobuf.StringValue", ...secret },
+          type: "TYPE_MESSAGE",
+          typeName: ".google.protobuf.StringValue",
+          ...secret,
         }),
       ],
     },

@@ -156,7 +156,9 @@ const job = (id: string, dueAt: number, deadAt: number | "NULL") =>
   `INSERT INTO jobs (instance_id, id, kind, "key", "position", payload, due_at, attempts, lease_holder, lease_until, token,
     dead_at, created_at) VALUES ('1', '${id}', 'bell.carry', '${id}', 1, '{}', ${dueAt}, 0, '', 0, 0, ${deadAt}, 0)`;
 const waiting = [
-  ...[job("due", 1, "NULL"), job("later", Date.UTC(2100, 0), "NULL"), job("dead", 1, 2)],
+  job("due", 1, "NULL"),
+  job("later", Date.UTC(2100, 0), "NULL"),
+  job("dead", 1, 2),
   "INSERT INTO sequences (instance_id, last, changed_at) VALUES ('1', 100, 0), ('2', 50, 0)",
   `INSERT INTO cursors (name, instance_id, "position") VALUES ('mail', '1', 70), ('hooks', '1', 100), ('hooks', '2', 49)`,
 ];

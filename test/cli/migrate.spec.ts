@@ -22,8 +22,15 @@ const [usersFile = "", passwordsFile = ""] = ["users.jsonl", "passwords.jsonl"].
 const files = ["--users", usersFile, "--passwords", passwordsFile];
 
 const options = (more: Partial<MigrateOptions> = {}): MigrateOptions => ({
-  ...{ org: "fleet", output: body, timeout: "30m", multiline: false, json: true, env: {} },
-  ...{ send: undefined, tokenFile: undefined, follow: undefined },
+  org: "fleet",
+  output: body,
+  timeout: "30m",
+  multiline: false,
+  json: true,
+  env: {},
+  send: undefined,
+  tokenFile: undefined,
+  follow: undefined,
   ...more,
 });
 const written = () => Object(JSON.parse(readFileSync(body, "utf8"))).dataOrgs.orgs[0];
@@ -35,7 +42,14 @@ const byName = () =>
 describe("idsvc migrate keycloak (G5)", () => {
   before(async () => {
     const { code, err } = await idsvc([
-      ...["migrate", "keycloak", "--org", "fleet", "--realm", realm, "--output", body],
+      "migrate",
+      "keycloak",
+      "--org",
+      "fleet",
+      "--realm",
+      realm,
+      "--output",
+      body,
     ]);
     assert.equal(code, 0, err);
     said = err;

@@ -19,7 +19,7 @@ const envOf = ({ dataDir }: Pick<Place, "dataDir">): Env => ({ IDSVC_DATA_DIR: d
 
 async function call(url: string, path: string, body?: object): Promise<Record<string, unknown>> {
   const answer = await fetch(`${url}/resources/v3alpha${path}`, {
-    ...{ method: body === undefined ? "GET" : "POST" },
+    method: body === undefined ? "GET" : "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });

@@ -161,7 +161,11 @@ describe("serving where it cannot be served", () => {
   it("says that certificate and key are none, or do not belong together", async () => {
     const folder = newFolder();
     const [none = "", cert = "", key = "", otherCert = "", otherKey = ""] = [
-      ...["none.pem", "cert.pem", "key.pem", "other-cert.pem", "other-key.pem"],
+      "none.pem",
+      "cert.pem",
+      "key.pem",
+      "other-cert.pem",
+      "other-key.pem",
     ].map((name) => join(folder, name));
     writeFileSync(none, "no certificate");
     makeCertificate(cert, otherKey);

@@ -29,12 +29,17 @@ describe("the commands of docs/use.md that make another tenant", () => {
     assert.deepEqual(others, []);
     const dataDir = join(folder, "data");
     const env = {
-      ...{ PATH: process.env["PATH"], HOME: folder, NPM_CONFIG_UPDATE_NOTIFIER: "false" },
-      ...{ IDSVC_DATA_DIR: dataDir, IDSVC_PORT: String(port), IDSVC_LOG_LEVEL: "error" },
+      PATH: process.env["PATH"],
+      HOME: folder,
+      NPM_CONFIG_UPDATE_NOTIFIER: "false",
+      IDSVC_DATA_DIR: dataDir,
+      IDSVC_PORT: String(port),
+      IDSVC_LOG_LEVEL: "error",
       ...(await storeEnv(dataDir)),
     };
     const service = spawn("bash", ["-euo", "pipefail", "-c", start], {
-      ...{ cwd: folder, env },
+      cwd: folder,
+      env,
       stdio: ["ignore", "ignore", "inherit"],
     });
     try {

@@ -194,7 +194,13 @@ describe("idsvc migrate that fails", () => {
     const files = ["--users", users, "--passwords", passwords];
     const output = join(folder, "body.json");
     const { code, err } = await idsvc([
-      ...["migrate", "auth0", "--org", "1", "--output", output, ...files],
+      "migrate",
+      "auth0",
+      "--org",
+      "1",
+      "--output",
+      output,
+      ...files,
     ]);
     assert.equal(code, 2);
     assertWords(err, "FILE_MALFORMED", `${users}, line 2`);

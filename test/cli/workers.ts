@@ -21,7 +21,10 @@ export async function startWorkers(engine: Engine, env: Env = {}) {
   const dir = mkdtempSync(join(tmpdir(), "idsvc-workers-"));
   const port = String(await freePort());
   const all = {
-    ...{ IDSVC_DATA_DIR: dir, IDSVC_PORT: port, IDSVC_PROCESSES: "2", IDSVC_LOG_LEVEL: "info" },
+    IDSVC_DATA_DIR: dir,
+    IDSVC_PORT: port,
+    IDSVC_PROCESSES: "2",
+    IDSVC_LOG_LEVEL: "info",
     ...(database === undefined ? {} : { IDSVC_DATABASE_URL: database.url }),
     ...env,
   };
@@ -74,7 +77,8 @@ export const request = ({ port, token }: Service, path: string, init: RequestIni
     ...init,
     signal: AbortSignal.timeout(20_000),
     headers: {
-      ...{ authorization: `Bearer ${token}`, connection: "close" },
+      authorization: `Bearer ${token}`,
+      connection: "close",
       ...(init.body === undefined ? {} : { "content-type": "application/json" }),
     },
   });

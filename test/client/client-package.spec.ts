@@ -68,7 +68,11 @@ describe("the package of the client", () => {
       globalThis.used = [createServiceClient, ${services.join(", ")}];`;
     const { outputFiles } = await build({
       stdin: { contents, resolveDir: project },
-      ...{ bundle: true, minify: true, write: false, format: "esm", platform: "browser" },
+      bundle: true,
+      minify: true,
+      write: false,
+      format: "esm",
+      platform: "browser",
       target: "es2022",
     });
     return gzipSync(outputFiles?.[0]?.contents ?? "", { level: 9 }).length;

@@ -149,7 +149,12 @@ describe("the server of the package", () => {
     assert.ok(callableMs < 60_000, `after ${callableMs} ms`);
     const { issuer, admin } = JSON.parse(readFileSync(join(data, "bootstrap.json"), "utf8"));
     const told = run("bash", [
-      ...["-euc", `${logIn}\nlog_in "$@"`, "bash", issuer, admin.login_name, admin.password],
+      "-euc",
+      `${logIn}\nlog_in "$@"`,
+      "bash",
+      issuer,
+      admin.login_name,
+      admin.password,
     ]);
     assert.match(told, signedIn);
   });

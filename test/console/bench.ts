@@ -52,7 +52,8 @@ const idOf = (nth: number): string => `bench-${String(nth).padStart(8, "0")}`;
 function* records(): Generator<string> {
   const role = { projectId, roleKey: "reader", displayName: "Reader" };
   yield JSON.stringify({
-    ...{ orgId, org: { name: "Console bench" } },
+    orgId,
+    org: { name: "Console bench" },
     projects: [{ projectId, project: { name: "Bench project" } }],
     projectRoles: [role],
   });
@@ -81,7 +82,10 @@ async function seed(): Promise<void> {
     Buffer.from(`${line}\n`),
   );
   const answer = await fetch(`${url}/management/v1/import?awaitResponse=false`, {
-    ...{ method: "POST", headers, body: Readable.toWeb(lines), duplex: "half" },
+    method: "POST",
+    headers,
+    body: Readable.toWeb(lines),
+    duplex: "half",
   } as RequestInit);
   const { job } = Object(await answer.json());
   if (!answer.ok) throw new Error("the import was refused");
@@ -169,7 +173,8 @@ async function server(): Promise<void> {
 
 async function browser(): Promise<void> {
   const owner = await resources("/users", {
-    ...{ username: "bench-owner", data: { given_name: "Bench", family_name: "Owner" } },
+    username: "bench-owner",
+    data: { given_name: "Bench", family_name: "Owner" },
     authenticators: { password: { password } },
   });
   const roles = ["IAM_OWNER"];

@@ -87,17 +87,17 @@ export const allShown: readonly { shown: Shown; message: ReturnType<typeof messa
     settingsOf(group).map(({ value }) => ({ shown: value, message: group.resolve.output })),
   ),
   ...ownInstance.facts.map((shown) => ({
-    ...{ shown, message: messageOf(ownInstance.get, ownInstance.object) },
+    shown,
+    message: messageOf(ownInstance.get, ownInstance.object),
   })),
   ...importJob.facts.map((shown) => ({
-    ...{ shown, message: messageOf(importJob.get, importJob.object) },
+    shown,
+    message: messageOf(importJob.get, importJob.object),
   })),
   ...offered.flatMap(({ action }) =>
     (action.once ?? []).flatMap(({ columns = [], ...shown }) => [
       { shown, message: action.method.output },
-      ...columns.map((each) => ({
-        ...{ shown: each, message: messageOf(action.method, shown.path) },
-      })),
+      ...columns.map((each) => ({ shown: each, message: messageOf(action.method, shown.path) })),
     ]),
   ),
 ];

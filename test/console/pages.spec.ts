@@ -110,7 +110,8 @@ describe("the console in a browser", () => {
 
   it("shows an administrator of one organization what they may do, without a refused call", async () => {
     await using visit = await enter("/ui/console/people", {
-      ...{ roles: ["ORG_USER_MANAGER"], organizationId },
+      roles: ["ORG_USER_MANAGER"],
+      organizationId,
     });
     const { page } = visit;
     // They work in the one that they administer, and there is nothing to choose.
@@ -131,7 +132,8 @@ describe("the console in a browser", () => {
   it("works in the organization that is chosen, of several or of all", async () => {
     const second = await peer.addOrganization({ name: "Bandicoot" });
     await using visit = await enter("/ui/console/settings/password", {
-      ...{ roles: ["ORG_OWNER"], organizationId },
+      roles: ["ORG_OWNER"],
+      organizationId,
     });
     const { page, id } = visit;
     const choose = async (name: string) => {

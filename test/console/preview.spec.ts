@@ -26,7 +26,8 @@ describe("the preview of the log-in", () => {
     headers: Record<string, string> = own,
   ) => {
     const answer = await fetch(`${issuer}/ui/console/preview`, {
-      ...{ method: "POST", body: new URLSearchParams(form) },
+      method: "POST",
+      body: new URLSearchParams(form),
       headers: { cookie, ...headers },
     });
     return { status: answer.status, body: await answer.text(), headers: answer.headers };

@@ -140,14 +140,13 @@ describe("the log-in of the console (K4)", () => {
   it("gives its codes to the service alone", async () => {
     const { agent } = await enter();
     const asked = new URLSearchParams({
-      ...{
-        client_id: "idsvc:console",
-        response_type: "code",
-        scope: "openid",
-        state: "s".repeat(22),
-      },
+      client_id: "idsvc:console",
+      response_type: "code",
+      scope: "openid",
+      state: "s".repeat(22),
       redirect_uri: `${issuer}/ui/console/callback`,
-      ...{ code_challenge: "x".repeat(43), code_challenge_method: "plain" },
+      code_challenge: "x".repeat(43),
+      code_challenge_method: "plain",
     });
     asked.set("code_challenge_method", "S256");
     const shown = await agent.open(`/oauth/v2/authorize?${asked}`);
@@ -256,7 +255,9 @@ describe("the session of the console (K4)", () => {
     const { agent } = await enter();
     const domain = "sibling.example.test";
     const body = {
-      ...{ name: domain, domain, organization: { name: "First" } },
+      name: domain,
+      domain,
+      organization: { name: "First" },
       machine: { username: "owner", name: "Owner" },
     };
     const token = await operator.tokenFor(peer.app.made.issuer, new Date(Date.now() + shift));

@@ -49,7 +49,8 @@ export async function walk(
   chosen: readonly string[],
 ): Promise<Walked> {
   const transport = createConnectTransport({
-    ...{ baseUrl: issuer, httpVersion: "1.1" },
+    baseUrl: issuer,
+    httpVersion: "1.1",
     interceptors: [
       (next) => (request) => {
         request.header.set("authorization", `Bearer ${token}`);
@@ -76,7 +77,8 @@ export async function walk(
       const answer = await transport.unary(method, undefined, undefined, {}, message);
       // A message is an object in JSON.
       return toJson(method.output, answer.message, {
-        ...{ useProtoFieldName: true, alwaysEmitImplicit: true },
+        useProtoFieldName: true,
+        alwaysEmitImplicit: true,
       }) as JsonObject;
     } catch (error) {
       refused.push(

@@ -45,8 +45,10 @@ export async function makeConsoleWorld(
   const person = {
     username: name("username"),
     data: {
-      ...{ given_name: name("given name"), family_name: name("family name") },
-      ...{ display_name: name("display name"), nickname: name("nickname") },
+      given_name: name("given name"),
+      family_name: name("family name"),
+      display_name: name("display name"),
+      nickname: name("nickname"),
     },
     contact: {
       email: { address: "zoo@zoo.test", is_verified: true },
@@ -58,7 +60,8 @@ export async function makeConsoleWorld(
   bodyOf(await put(`/users/${userId}/metadata/${encodeURIComponent("zoo")}`, metadata(name)));
   bodyOf(await post(`/users/${userId}/otp_sms`, { number: "+15550178", is_verified: true }));
   const machine = {
-    ...{ username: name("machine"), schema_id: "machine" },
+    username: name("machine"),
+    schema_id: "machine",
     data: { name: name("machine name"), description: name("machine description") },
   };
   const machineId = await make(`/users${at}`, machine);
@@ -69,9 +72,10 @@ export async function makeConsoleWorld(
   const role = { key: name("role key"), display_name: name("role"), group: name("role group") };
   await make("/project_roles", { project_id: projectId, ...role });
   const oidc = {
-    ...{ redirect_uris: ["https://zoo.test/cb"], app_type: "OIDC_APP_TYPE_WEB" },
-    ...{ response_types: ["OIDC_RESPONSE_TYPE_CODE"] },
-    ...{ grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE"] },
+    redirect_uris: ["https://zoo.test/cb"],
+    app_type: "OIDC_APP_TYPE_WEB",
+    response_types: ["OIDC_RESPONSE_TYPE_CODE"],
+    grant_types: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE"],
     auth_method_type: "OIDC_AUTH_METHOD_TYPE_BASIC",
   };
   const apps = [
@@ -85,7 +89,8 @@ export async function makeConsoleWorld(
   await make("/memberships", { ctx: { org_id: organizationId }, user_id: machineId, roles });
 
   const targetId = await make("/targets", {
-    ...{ name: name("target"), rest_webhook: { url: "http://127.0.0.1:9999/hook" } },
+    name: name("target"),
+    rest_webhook: { url: "http://127.0.0.1:9999/hook" },
     timeout: "1s",
   });
   const condition = { event: { group: "execution" } };
@@ -93,18 +98,24 @@ export async function makeConsoleWorld(
   const provider = {
     idp: { name: name("provider") },
     config: {
-      ...{ issuer: "https://provider.test", client_id: name("client") },
+      issuer: "https://provider.test",
+      client_id: name("client"),
       client_secret: "a secret",
     },
   };
   const providerId = await make("/idps/oidc", provider);
   await make(`/idps/oidc${at}`, provider);
   const mailId = await make("/smtp_providers", {
-    ...{ description: name("mail provider"), sender_address: "zoo@zoo.test" },
-    ...{ sender_name: name("sender"), host: "mail.zoo.test:587", tls: true },
+    description: name("mail provider"),
+    sender_address: "zoo@zoo.test",
+    sender_name: name("sender"),
+    host: "mail.zoo.test:587",
+    tls: true,
   });
   const smsId = await make("/sms_providers", {
-    ...{ description: name("SMS provider"), sid: name("sid"), token: "a secret" },
+    description: name("SMS provider"),
+    sid: name("sid"),
+    token: "a secret",
     sender_number: "+15005550006",
   });
   const schemaId = await make("/user_schemas", {

@@ -103,11 +103,18 @@ describe("the chart", () => {
 
   it("makes all that can be asked for", () => {
     const objects = rendered([
-      ...["autoscaling.enabled=true", "ingress.enabled=true", "ingress.className=nginx"],
-      ...["ingress.tlsSecretName=tls", "trustedProxies={10.0.0.0/8,fd00::/8}"],
-      ...["options.IDSVC_PROCESSES=auto", "image.pullSecrets={registry}", "service.port=8080"],
-      ...["networkPolicy.from[0].podSelector.matchLabels.app=proxy", "podAnnotations.a=b"],
-      ...["networkPolicy.to[0].ipBlock.cidr=192.0.2.0/24", "nodeSelector.disk=fast"],
+      "autoscaling.enabled=true",
+      "ingress.enabled=true",
+      "ingress.className=nginx",
+      "ingress.tlsSecretName=tls",
+      "trustedProxies={10.0.0.0/8,fd00::/8}",
+      "options.IDSVC_PROCESSES=auto",
+      "image.pullSecrets={registry}",
+      "service.port=8080",
+      "networkPolicy.from[0].podSelector.matchLabels.app=proxy",
+      "podAnnotations.a=b",
+      "networkPolicy.to[0].ipBlock.cidr=192.0.2.0/24",
+      "nodeSelector.disk=fast",
     ]);
     assert.equal(objects.get("Deployment").spec.replicas, undefined);
     assert.equal(objects.get("HorizontalPodAutoscaler").spec.maxReplicas, 6);

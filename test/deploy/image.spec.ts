@@ -86,9 +86,7 @@ describe("the image", () => {
       const root = join(folder, `root-${architecture}`);
       execFileSync("mkdir", [root]);
       for (const { digest } of manifests()[at]?.layers ?? [])
-        execFileSync("tar", [
-          ...["-xzf", join(layout, "blobs", digest.replace(":", "/")), "-C", root],
-        ]);
+        execFileSync("tar", ["-xzf", join(layout, "blobs", digest.replace(":", "/")), "-C", root]);
       const list = execFileSync("find", [root, "-type", "f", "-size", "+1"], { encoding: "utf8" });
       const elf = list
         .split("\n")

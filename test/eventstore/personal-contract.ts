@@ -20,7 +20,10 @@ export function personalContract(fresh: () => Promise<Fresh>): void {
     });
   const destroyKey = ({ db }: Fresh, ownerId: string) =>
     db.commit({
-      ...{ instanceId: "one", expect: [], claims: [], events: [] },
+      instanceId: "one",
+      expect: [],
+      claims: [],
+      events: [],
       changes: [deleteRows(secrets, { instanceId: "one", ownerType: "user", ownerId })],
     });
   const keysOf = async ({ db }: Fresh) => {
@@ -105,12 +108,24 @@ export function personalContract(fresh: () => Promise<Fresh>): void {
       await add(store, "b");
       const [first] = await store.db.read.select().from(store.db.table(log));
       await store.db.commit({
-        ...{ instanceId: "one", expect: [], claims: [], changes: [] },
+        instanceId: "one",
+        expect: [],
+        claims: [],
+        changes: [],
         events: [
           {
-            ...{ aggregateType: "person", aggregateId: "b", aggregateVersion: 2n, revision: 1 },
-            ...{ type: "person.added", payload: first?.payload, ownerType: "instance" },
-            ...{ ownerId: "one", editorId: "", service: "", clientId: "", requestId: "" },
+            aggregateType: "person",
+            aggregateId: "b",
+            aggregateVersion: 2n,
+            revision: 1,
+            type: "person.added",
+            payload: first?.payload,
+            ownerType: "instance",
+            ownerId: "one",
+            editorId: "",
+            service: "",
+            clientId: "",
+            requestId: "",
             createdAt: new Date(0),
             originId: null,
           },

@@ -49,7 +49,10 @@ async function storeWithHuman() {
   });
   const destroyKey = () =>
     kernel.db.commit({
-      ...{ instanceId, expect: [], claims: [], events: [] },
+      instanceId,
+      expect: [],
+      claims: [],
+      events: [],
       changes: [deleteRows(secretsTable, { instanceId, ownerType: "user", ownerId: userId })],
     });
   return {

@@ -142,7 +142,10 @@ export function subscriptionContract(newPlace: () => Promise<Place>): void {
       const since: { from?: bigint } = {};
       const heard: bigint[] = [];
       await using _ = subscribe({
-        ...{ db: store.db, events: store.events, name: "late", from: () => since.from },
+        db: store.db,
+        events: store.events,
+        name: "late",
+        from: () => since.from,
         consume: async (batch) => void heard.push(...batch.map(({ sequence }) => sequence)),
         onError: (error) => assert.fail(String(error)),
       });

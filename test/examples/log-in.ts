@@ -26,7 +26,8 @@ async function logIn(response: ServerResponse): Promise<void> {
     scope: `openid profile email ${apiScope}`,
     code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
-    ...{ state, nonce },
+    state,
+    nonce,
   });
   response.writeHead(302, { location: url.href }).end();
 }

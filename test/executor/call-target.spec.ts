@@ -6,8 +6,13 @@ import { createCircuits } from "../../src/executor/circuit.ts";
 import { createSemaphores } from "../../src/executor/semaphores.ts";
 
 const target = {
-  ...{ id: "t1", url: "http://a.test/", kind: "rest_webhook" as const, timeoutMs: 1_000 },
-  ...{ isAsync: false, interruptOnError: false, payloadSecrets: false },
+  id: "t1",
+  url: "http://a.test/",
+  kind: "rest_webhook" as const,
+  timeoutMs: 1_000,
+  isAsync: false,
+  interruptOnError: false,
+  payloadSecrets: false,
 };
 
 /** What comes of so many calls, one after the other, of a target that always answers with a status. */
@@ -23,8 +28,13 @@ async function outcomesOf(status: number, calls: number): Promise<string[]> {
   const outcomes: string[] = [];
   for (let nth = 0; nth < calls; nth++) {
     const outcome = await callTarget({
-      ...{ instanceId: "1", target, deliveryId: String(nth), depth: 0, body: "{}" },
-      ...{ wantsAnswer: false, signal: undefined },
+      instanceId: "1",
+      target,
+      deliveryId: String(nth),
+      depth: 0,
+      body: "{}",
+      wantsAnswer: false,
+      signal: undefined,
     });
     outcomes.push(outcome.ok ? "ok" : outcome.failure);
   }

@@ -210,7 +210,10 @@ describe("repeating a delivery", () => {
     const dueAt = new Date(Date.now() + dayMs);
     const where = { instanceId: peer.app.made.instance_id, id: delivery };
     await db.commit({
-      ...{ instanceId: where.instanceId, expect: [], claims: [], events: [] },
+      instanceId: where.instanceId,
+      expect: [],
+      claims: [],
+      events: [],
       changes: [updateRows(jobs, where, { dueAt })],
     });
     bodyOf(await redeliver(delivery));
@@ -321,7 +324,9 @@ describe("matching a condition", () => {
       { execution_id: all, exists: true, runs: false },
     ]);
     const via = (target_id: string, via_execution_id: string, is_async: boolean) => ({
-      ...{ target_id, via_execution_id, is_async },
+      target_id,
+      via_execution_id,
+      is_async,
       interrupt_on_error: false,
     });
     assert.deepEqual(answer.targets, [via(one.id, ofService, true), via(two.id, all, false)]);

@@ -111,8 +111,25 @@ describe("a function", () => {
   });
 
   for (const claim of [
-    ...["iss", "sub", "aud", "exp", "iat", "nbf", "jti", "azp", "act", "nonce", "auth_time", "acr"],
-    ...["amr", "at_hash", "c_hash", "sid", "urn:idsvc:iam:org:project:roles", "__proto__", "email"],
+    "iss",
+    "sub",
+    "aud",
+    "exp",
+    "iat",
+    "nbf",
+    "jti",
+    "azp",
+    "act",
+    "nonce",
+    "auth_time",
+    "acr",
+    "amr",
+    "at_hash",
+    "c_hash",
+    "sid",
+    "urn:idsvc:iam:org:project:roles",
+    "__proto__",
+    "email",
   ]) {
     it(`D68: no target sets ${claim}`, async () => {
       await peer.set(onToken, [

@@ -189,15 +189,18 @@ describe("D65: where a target may be", () => {
     try {
       const { port } = peer.receiver;
       for (const url of [
-        ...["127.0.0.1", "localhost", "[::1]", "0.0.0.0", "169.254.169.254", "10.0.0.1"],
-        ...[
-          "100.64.0.1",
-          "2130706433",
-          "0x7f.1",
-          "127.1",
-          "[::ffff:127.0.0.1]",
-          "[64:ff9b::7f00:1]",
-        ],
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "0.0.0.0",
+        "169.254.169.254",
+        "10.0.0.1",
+        "100.64.0.1",
+        "2130706433",
+        "0x7f.1",
+        "127.1",
+        "[::ffff:127.0.0.1]",
+        "[64:ff9b::7f00:1]",
       ].map((host) => `http://${host}:${port}/`)) {
         const answer = await peer.post("/targets", { name: uniqueName(), rest_webhook: { url } });
         const { code, reason } = restRefusal(answer);

@@ -7,7 +7,8 @@ import { pathOf } from "../support/protocols.ts";
 
 const { setPassword } = UserService.method;
 const body = JSON.stringify({
-  ...{ fullMethod: pathOf(setPassword), userID: "1" },
+  fullMethod: pathOf(setPassword),
+  userID: "1",
   request: { id: "1", new_password: { password: "a secret" } },
   response: { details: { id: "1" } },
 });

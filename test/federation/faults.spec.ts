@@ -38,7 +38,9 @@ describe("F19: the documents of a provider", () => {
     });
     const { issuer, clientId, secret } = fake;
     const provider: Provider = {
-      ...{ instanceId: "1", id: "1", secret },
+      instanceId: "1",
+      id: "1",
+      secret,
       config: { type: "forge_b", issuer, clientId, scopes: [] },
     };
     const baseUrl = "http://service.test";
@@ -177,7 +179,9 @@ describe("F19: the documents of a provider", () => {
     const { resolver } = names({});
     const made = createFederation({ egress: client([], resolver), now: () => new Date() });
     const provider: Provider = {
-      ...{ instanceId: "1", id: "1", secret: "s" },
+      instanceId: "1",
+      id: "1",
+      secret: "s",
       config: {
         type: "oidc",
         issuer: "https://nowhere.test",

@@ -14,7 +14,11 @@ import { type ProviderWorld, startProviderWorld } from "../login/provider-world.
 
 const password = "Mona's secret";
 const mona = {
-  ...{ uid: "mona", password, givenName: "Mona", sn: "Lisa", mail: "mona@directory.test" },
+  uid: "mona",
+  password,
+  givenName: "Mona",
+  sn: "Lisa",
+  mail: "mona@directory.test",
   employeeNumber: "4711",
 };
 
@@ -127,12 +131,15 @@ describe("a provider that is a directory", () => {
   it("is asked by spans of the work that asks, where that is traced", async () => {
     const asked: string[] = [];
     const span: Span = {
-      ...{ traceId: "", isSampled: true, headers: () => ({}) },
+      traceId: "",
+      isSampled: true,
+      headers: () => ({}),
       child({ name }) {
         asked.push(name);
         return span;
       },
-      ...{ note() {}, join() {} },
+      note() {},
+      join() {},
       end(failure) {
         if (failure !== undefined) asked.push(failure);
       },
@@ -142,8 +149,16 @@ describe("a provider that is a directory", () => {
     };
     const { url, baseDn, bindDn, bindPassword } = directory;
     const asks: LdapConfig = {
-      ...{ type: "ldap", servers: [url], startTls: false, baseDn, bindDn, userBase: "dn" },
-      ...{ userObjectClasses: [], userFilters: ["uid"], timeoutMs: 2_000, rootCa: undefined },
+      type: "ldap",
+      servers: [url],
+      startTls: false,
+      baseDn,
+      bindDn,
+      userBase: "dn",
+      userObjectClasses: [],
+      userFilters: ["uid"],
+      timeoutMs: 2_000,
+      rootCa: undefined,
       attributes: { id: "employeeNumber" },
     };
     for (const tried of [password, "wrong"]) {

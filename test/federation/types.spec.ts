@@ -111,7 +111,10 @@ describe("a provider of the type", () => {
     const { fake } = world;
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const config = {
-      ...{ issuer: fake.issuer, client_id: fake.clientId, team_id: "TEAM", key_id: "KEY" },
+      issuer: fake.issuer,
+      client_id: fake.clientId,
+      team_id: "TEAM",
+      key_id: "KEY",
       private_key: Buffer.from(privateKey.export({ type: "pkcs8", format: "pem" })).toString(
         "base64",
       ),
@@ -152,7 +155,9 @@ describe("a provider of the type jwt", () => {
   const begin = async () => {
     const { issuer } = world.fake;
     const config = {
-      ...{ issuer, jwt_endpoint: `${issuer}/gateway`, keys_endpoint: `${issuer}/jwks` },
+      issuer,
+      jwt_endpoint: `${issuer}/gateway`,
+      keys_endpoint: `${issuer}/jwks`,
       header_name: "x-gateway-token",
     };
     const idpId = await world.addIdp("jwt", config, options);
@@ -166,7 +171,9 @@ describe("a provider of the type jwt", () => {
   const now = () => Math.floor(Date.now() / 1_000);
   const good = () => ({
     ...world.fake.script.user,
-    ...{ iss: world.fake.issuer, iat: now(), exp: now() + 60 },
+    iss: world.fake.issuer,
+    iat: now(),
+    exp: now() + 60,
   });
 
   it("reads who it is in a header that a gateway sends", async () => {

@@ -116,7 +116,10 @@ function atWork(fresh: Fresh): void {
       await using store = await fresh();
       await ring(store, "a");
       await store.db.commit({
-        ...{ instanceId: "one", expect: [], claims: [], events: [] },
+        instanceId: "one",
+        expect: [],
+        claims: [],
+        events: [],
         changes: [{ op: "update", table: jobs, where: { id: "a" }, values: { kind: "new.kind" } }],
       });
       await using _ = startWorker(store, async () => "done");

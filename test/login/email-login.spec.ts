@@ -279,7 +279,9 @@ describe("sessions and their e-mail codes (L9)", () => {
     const { code } = await pages.lastMail();
     const other = bodyOf(await begin(alice.id, { send_code: {} }), 201);
     assertRefused((await give(other.session_id, code)).refusal, {
-      ...{ code: 3, reason: "INVALID_CREDENTIALS", field: "session.checks" },
+      code: 3,
+      reason: "INVALID_CREDENTIALS",
+      field: "session.checks",
     });
     bodyOf(await give(session_id, code));
     const { session } = bodyOf(await peer.get(`/sessions/${session_id}`));
@@ -296,7 +298,9 @@ describe("sessions and their e-mail codes (L9)", () => {
     await allow([]);
     assertRefused((await begin(alice.id, { send_code: {} })).refusal, refused);
     assertRefused((await give(session_id, challenges.email)).refusal, {
-      ...{ code: 3, reason: "INVALID_CREDENTIALS", field: "session.checks" },
+      code: 3,
+      reason: "INVALID_CREDENTIALS",
+      field: "session.checks",
     });
     await allow(["email"]);
     bodyOf(await give(session_id, challenges.email));

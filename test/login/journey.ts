@@ -46,7 +46,9 @@ export async function startJourneys({ options, origin }: Front = {}): Promise<Jo
   const app = await startRelyingParty(peer);
   const browser = await startBrowser();
   return {
-    ...{ peer, app, browser },
+    peer,
+    app,
+    browser,
     begin: ({ from = app.login(), ...more } = {}) =>
       begin(issuer, app, browser, { viewport: desktop, ...more }, from),
     async [Symbol.asyncDispose]() {

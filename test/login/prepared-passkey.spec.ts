@@ -164,7 +164,8 @@ describe("after a log-in by password, where the settings let browsers make passk
     const credential = JSON.stringify(authenticator.get(options, { page: { origin } }));
     const { fields } = formOf(agent.last.html);
     const shown = await agent.open("/ui/login/passkey", {
-      ...{ method: "POST", body: new URLSearchParams({ ...fields, credential }) },
+      method: "POST",
+      body: new URLSearchParams({ ...fields, credential }),
       headers: { origin, "sec-fetch-site": "same-origin" },
     });
     assert.ok(shown.left !== undefined, shown.html);

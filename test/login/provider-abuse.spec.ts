@@ -353,5 +353,8 @@ describe("D63: a provider that is switched off", () => {
 
 const again = (issuer: string, client_id: string, scope: string) =>
   `${issuer}/oauth/v2/authorize?${new URLSearchParams({
-    ...{ client_id, scope, redirect_uri: "https://rp.test/cb", response_type: "code" },
+    client_id,
+    scope,
+    redirect_uri: "https://rp.test/cb",
+    response_type: "code",
   })}`;

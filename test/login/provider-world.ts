@@ -59,7 +59,11 @@ export async function startProviderWorld(testOptions: TestOptions = {}): Promise
     Number(bodyOf(await post(`${path}/_search?query.limit=1`)).details.total_result);
 
   const world: ProviderWorld = {
-    ...{ peer, app, pages, fake, other },
+    peer,
+    app,
+    pages,
+    fake,
+    other,
 
     async addIdp(type, config, options = {}, org) {
       const path = org === undefined ? `/idps/${type}` : `/idps/${type}?ctx.org_id=${org}`;

@@ -374,6 +374,9 @@ describe("a login with a provider", () => {
 
 const authorizeAgain = (issuer: string, client_id: string) =>
   `${issuer}/oauth/v2/authorize?${new URLSearchParams({
-    ...{ client_id, redirect_uri: "https://rp.test/cb", response_type: "code", scope: "openid" },
+    client_id,
+    redirect_uri: "https://rp.test/cb",
+    response_type: "code",
+    scope: "openid",
     prompt: "select_account",
   })}`;

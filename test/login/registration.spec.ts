@@ -109,7 +109,8 @@ describe("registration", () => {
     after(() =>
       setting({
         allow_username_password: { reset: true },
-        ...{ first_factors: { reset: true }, passkeys_allowed: { reset: true } },
+        first_factors: { reset: true },
+        passkeys_allowed: { reset: true },
       }),
     );
     const byMail = () =>

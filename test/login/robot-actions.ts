@@ -128,12 +128,15 @@ function buttonsOf(form: string, content: string): Action[] {
         isFilled: boolean,
         choices: readonly (readonly [string, string])[],
       ): Action => ({
-        ...{ kind: "button", label: textOf(text), action: valueIn(form, "action") },
+        kind: "button",
+        label: textOf(text),
+        action: valueIn(form, "action"),
         fields: {
           ...Object.fromEntries([...fixed, ...choices]),
           ...(own === "" ? {} : { [own]: valueIn(tag, "value") }),
         },
-        ...{ inputs: names, isFilled },
+        inputs: names,
+        isFilled,
         ...(passkey && { passkey }),
       });
       return [

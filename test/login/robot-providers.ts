@@ -100,7 +100,10 @@ export async function providerWorlds(
 
 /** Whom the directory has: each log-in is somebody's first. */
 export const directoryPeople: readonly Person[] = Array.from({ length: 500 }, (_, at) => ({
-  ...{ uid: `uid${at}`, password: "Mona's secret", givenName: "Mona", sn: "Lisa" },
+  uid: `uid${at}`,
+  password: "Mona's secret",
+  givenName: "Mona",
+  sn: "Lisa",
   mail: `uid${at}@directory.test`,
 }));
 

@@ -46,7 +46,8 @@ export function robotAt(peer: OidcPeer, client: MadeClient): Robot {
     ends: ["/ui/account", loggedOut],
   });
   return {
-    ...{ play, logInOf },
+    play,
+    logInOf,
     having:
       (...held) =>
       () =>
@@ -68,7 +69,8 @@ export function robotAt(peer: OidcPeer, client: MadeClient): Robot {
 export const byMail: Settings = { first_factors: { set: { value: ["email"] } } };
 export const byMailAlone: Settings = {
   ...byMail,
-  ...{ allow_username_password: { set: false }, passkeys_allowed: { set: false } },
+  allow_username_password: { set: false },
+  passkeys_allowed: { set: false },
 };
 
 /** What a person has to prove themselves by, and what the settings say; each is one world of the robot. */

@@ -20,7 +20,11 @@ const { values: flags, positionals: wanted } = parseArgs({
 });
 // What only leads on, what is no page, and what is for developers.
 const unseen = new Set<string>([
-  ...[paths.begin, paths.mfaChoice, paths.assets, paths.error, paths.developmentMail],
+  paths.begin,
+  paths.mfaChoice,
+  paths.assets,
+  paths.error,
+  paths.developmentMail,
 ]);
 
 const taken = new Set<string>();

@@ -41,6 +41,7 @@ import { verifyEmailPage } from "../../src/login/pages/verify-email.ts";
 import { texts } from "../../src/texts/texts.ts";
 
 import { accountSamples } from "../account/samples.ts";
+import { creationOptions, requestOptions, rules } from "./sample-values.ts";
 
 export type SampleOptions = {
   language?: Language;
@@ -50,26 +51,6 @@ export type SampleOptions = {
   postTo?: string;
   /** Takes the place of every text that comes from outside. */
   say?: (text: string) => string;
-};
-
-const rules = {
-  minLength: 12,
-  requiresUppercase: true,
-  requiresLowercase: true,
-  requiresNumber: true,
-  requiresSymbol: false,
-};
-
-export const requestOptions = { challenge: "Y2hhbGxlbmdl", rpId: "localhost", timeout: 60_000 };
-export const creationOptions = {
-  challenge: "Y2hhbGxlbmdl",
-  rp: { id: "localhost", name: "idsvc" },
-  user: { id: "dXNlcg", name: "anna@acme.example", displayName: "Anna Lindqvist" },
-  pubKeyCredParams: [
-    { type: "public-key", alg: -7 },
-    { type: "public-key", alg: -257 },
-  ],
-  authenticatorSelection: { residentKey: "required", userVerification: "required" },
 };
 
 /**
@@ -138,7 +119,9 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     [
       "email-login-sent",
       emailLoginPage(wrong({ code: "CODE_INVALID", field: "code" }), {
-        ...{ account, isSent: true, allowsPassword: true },
+        account,
+        isSent: true,
+        allowsPassword: true,
       }),
     ],
     ["not-me", notMePage(page(), { userId: "1", noticeId: "2", code: "3" })],
@@ -146,7 +129,10 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     [
       "password-wrong",
       passwordPage(wrong({ code: "INVALID_CREDENTIALS" }), {
-        ...{ account, allowsReset: true, allowsEmail: false, preparesPasskeys: true },
+        account,
+        allowsReset: true,
+        allowsEmail: false,
+        preparesPasskeys: true,
       }),
     ],
     [
@@ -230,14 +216,18 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     [
       "register-account-without-password",
       registerAccountPage(page(), {
-        ...{ email: say("anna@acme.example"), asked: "wayIn", allowsEmail: true },
+        email: say("anna@acme.example"),
+        asked: "wayIn",
+        allowsEmail: true,
         passkey: creationOptions,
       }),
     ],
     [
       "register-account-name",
       registerAccountPage(page(), {
-        ...{ email: say("anna@acme.example"), asked: "name", loginName: say("anna") },
+        email: say("anna@acme.example"),
+        asked: "name",
+        loginName: say("anna"),
       }),
     ],
     [
@@ -261,21 +251,29 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
     [
       "provider-password",
       providerPasswordPage(wrong({ code: "INVALID_CREDENTIALS", field: "password" }), {
-        ...{ idpId: say("1"), provider: say("Acme directory"), loginName: say("anna") },
+        idpId: say("1"),
+        provider: say("Acme directory"),
+        loginName: say("anna"),
       }),
     ],
     [
       "provider-account",
       providerAccountPage(page(), {
-        ...{ provider: say("GitHub"), account: say("anna-l") },
-        ...{ hasCandidate: false, allowsLink: true, allowsCreate: true },
+        provider: say("GitHub"),
+        account: say("anna-l"),
+        hasCandidate: false,
+        allowsLink: true,
+        allowsCreate: true,
       }),
     ],
     [
       "provider-account-candidate",
       providerAccountPage(page(), {
-        ...{ provider: say("GitHub"), account: say("anna-l") },
-        ...{ hasCandidate: true, allowsLink: true, allowsCreate: false },
+        provider: say("GitHub"),
+        account: say("anna-l"),
+        hasCandidate: true,
+        allowsLink: true,
+        allowsCreate: false,
       }),
     ],
     [

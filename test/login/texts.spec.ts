@@ -63,20 +63,20 @@ describe("the texts of a language", () => {
   it("can be said, all of them, with text in place of values", () => {
     const values = { count: 5 };
     const words = [
-      ...[
-        "account",
-        "address",
-        "app",
-        "browser",
-        "code",
-        "date",
-        "domain",
-        "host",
-        "loginName",
-        "organization",
-        "phone",
-      ],
-      ...["product", "provider", "scope"],
+      "account",
+      "address",
+      "app",
+      "browser",
+      "code",
+      "date",
+      "domain",
+      "host",
+      "loginName",
+      "organization",
+      "phone",
+      "product",
+      "provider",
+      "scope",
     ];
     const said = {
       ...values,

@@ -81,7 +81,8 @@ describe("a trusted browser (L6)", () => {
     for (const wrong of ["2592001s", "-1s"]) {
       const { refusal } = await set(wrong);
       assertRefused(refusal, {
-        ...{ code: 3, reason: "VALIDATION_FAILED" },
+        code: 3,
+        reason: "VALIDATION_FAILED",
         field: "settings.trusted_browser_lifetime",
       });
     }

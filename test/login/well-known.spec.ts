@@ -74,13 +74,15 @@ describe("/.well-known/security.txt (RFC 9116, L11)", () => {
     ]) {
       const { refusal } = await set(contacts(address));
       assertRefused(refusal, {
-        ...{ code: 3, reason: "VALIDATION_FAILED" },
+        code: 3,
+        reason: "VALIDATION_FAILED",
         field: "settings.security_contacts",
       });
     }
     const { refusal } = await set({ security_policy_url: { set: "http://example.com" } });
     assertRefused(refusal, {
-      ...{ code: 3, reason: "VALIDATION_FAILED" },
+      code: 3,
+      reason: "VALIDATION_FAILED",
       field: "settings.security_policy_url",
     });
   });
@@ -94,7 +96,8 @@ describe("/.well-known/security.txt (RFC 9116, L11)", () => {
       `?ctx.org_id=${organization}`,
     );
     assertRefused(refusal, {
-      ...{ code: 9, reason: "SETTING_OF_INSTANCE" },
+      code: 9,
+      reason: "SETTING_OF_INSTANCE",
       field: "settings.security_contacts",
     });
   });

@@ -216,7 +216,10 @@ describe("an import that breaks off while it is sent (F29)", () => {
     const name = newName("broken");
     const { token, port } = { ...peer.app };
     const sent = request({
-      ...{ host: "localhost", port, path: "/management/v1/import", method: "POST" },
+      host: "localhost",
+      port,
+      path: "/management/v1/import",
+      method: "POST",
       headers: {
         authorization: `Bearer ${token}`,
         host: "localhost:8080",
@@ -241,12 +244,13 @@ describe("an import that breaks off while it is sent (F29)", () => {
     const stray = (error: unknown) => void strays.push(error);
     process.on("uncaughtExceptionMonitor", stray);
     const head = [
-      ...[
-        "POST /management/v1/import HTTP/1.1",
-        "host: localhost",
-        `authorization: Bearer ${token}`,
-      ],
-      ...["content-type: application/json", "content-length: 1000", "", ""],
+      "POST /management/v1/import HTTP/1.1",
+      "host: localhost",
+      `authorization: Bearer ${token}`,
+      "content-type: application/json",
+      "content-length: 1000",
+      "",
+      "",
     ];
     for (let nth = 0; nth < 96; nth++) {
       const socket = connect(port, "127.0.0.1");

@@ -36,8 +36,12 @@ export function wholeOrg(name: string): JsonObject {
   const email = { email: "ada@example.test", isEmailVerified: true };
   const phone = { phone: "+41 79 123 45 67", isPhoneVerified: true };
   const profile = {
-    ...{ firstName: "Ada", lastName: "Lovelace", nickName: "Addie", displayName: "Ada L." },
-    ...{ preferredLanguage: "en", gender: "GENDER_FEMALE" },
+    firstName: "Ada",
+    lastName: "Lovelace",
+    nickName: "Addie",
+    displayName: "Ada L.",
+    preferredLanguage: "en",
+    gender: "GENDER_FEMALE",
   };
   return {
     orgId,
@@ -56,8 +60,11 @@ export function wholeOrg(name: string): JsonObject {
       {
         idpId: `${name}-oidc`,
         idp: {
-          ...{ name: "Accounts", issuer: "https://accounts.example", clientId: "fleet" },
-          ...{ clientSecret: "never-exported", autoRegister: true },
+          name: "Accounts",
+          issuer: "https://accounts.example",
+          clientId: "fleet",
+          clientSecret: "never-exported",
+          autoRegister: true,
         },
       },
     ],
@@ -65,7 +72,9 @@ export function wholeOrg(name: string): JsonObject {
       {
         idpId: `${name}-jwt`,
         idp: {
-          ...{ name: "Tokens", issuer: "https://tokens.example", headerName: "x-token" },
+          name: "Tokens",
+          issuer: "https://tokens.example",
+          headerName: "x-token",
           jwtEndpoint: "https://tokens.example/login",
           keysEndpoint: "https://tokens.example/keys",
         },
@@ -78,7 +87,9 @@ export function wholeOrg(name: string): JsonObject {
       {
         appId: `${name}-web`,
         app: {
-          ...{ projectId, name: "Web", clientId: `${name}-client` },
+          projectId,
+          name: "Web",
+          clientId: `${name}-client`,
           redirectUris: ["https://fleet.example/callback"],
           responseTypes: ["OIDC_RESPONSE_TYPE_CODE"],
           grantTypes: ["OIDC_GRANT_TYPE_AUTHORIZATION_CODE"],
@@ -95,8 +106,11 @@ export function wholeOrg(name: string): JsonObject {
     ],
     appKeys: [
       {
-        ...{ id: `${name}-app-key`, projectId, appId: `${name}-api` },
-        ...{ publicKey, expirationDate: "9999-12-31T23:59:59Z" },
+        id: `${name}-app-key`,
+        projectId,
+        appId: `${name}-api`,
+        publicKey,
+        expirationDate: "9999-12-31T23:59:59Z",
       },
     ],
     projectGrants: [
@@ -106,7 +120,11 @@ export function wholeOrg(name: string): JsonObject {
       {
         userId,
         user: {
-          ...{ userName: "ada", profile, email, phone, hashedPassword: { value: hashOfOld } },
+          userName: "ada",
+          profile,
+          email,
+          phone,
+          hashedPassword: { value: hashOfOld },
           otpCode: "JBSWY3DPEHPK3PXP",
         },
         metadata: [{ key: "shoe", value: "Mzg=" }],

@@ -21,7 +21,9 @@ describe("a record that is refused", () => {
   const user = `${org}-ada`;
   const good = newName("good");
   const jwt = {
-    ...{ name: "Tokens", issuer: "https://tokens.example", headerName: "x-token" },
+    name: "Tokens",
+    issuer: "https://tokens.example",
+    headerName: "x-token",
     jwtEndpoint: "https://tokens.example/login",
   };
   const hashed = (value: string) => ({

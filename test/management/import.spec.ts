@@ -213,15 +213,13 @@ describe("a bulk import (G4)", () => {
     assert.deepEqual(
       parts.flatMap((line) => Object(JSON.parse(line)).userLinks),
       [
-        ...[
-          {
-            userId: `${name}-ada`,
-            idpId,
-            providedUserId: "1",
-            providedUserName: "ada at the forge",
-          },
-        ],
-        ...[{ userId: `${name}-bob`, idpId, providedUserId: "3", providedUserName: "bob" }],
+        {
+          userId: `${name}-ada`,
+          idpId,
+          providedUserId: "1",
+          providedUserName: "ada at the forge",
+        },
+        { userId: `${name}-bob`, idpId, providedUserId: "3", providedUserName: "bob" },
       ],
     );
   });
@@ -247,12 +245,20 @@ describe("a bulk import (G4)", () => {
   it("takes messages in the shape that names their parts, as people then read them", async () => {
     const name = newName("letters");
     const letter = {
-      ...{ language: "de", title: "Hallo", preHeader: "Neu", greeting: "Grüezi, wie geht's?" },
-      ...{ text: "{neu}: {{ .LoginName }} ist <da>.", buttonText: "Los", footerText: "Bis bald" },
+      language: "de",
+      title: "Hallo",
+      preHeader: "Neu",
+      greeting: "Grüezi, wie geht's?",
+      text: "{neu}: {{ .LoginName }} ist <da>.",
+      buttonText: "Los",
+      footerText: "Bis bald",
     };
     const phone = { language: "de", greeting: "Sali", text: "{{.Code}} ist der Code." };
     const org = {
-      ...{ orgId: name, org: { name }, initMessages: [letter], verifyPhoneMessages: [phone] },
+      orgId: name,
+      org: { name },
+      initMessages: [letter],
+      verifyPhoneMessages: [phone],
       domainClaimedMessages: [{ language: "de", text: "Weg ist {{.Domain}}." }],
       passwordResetMessages: [{ language: "de", buttonText: "Los" }],
     };

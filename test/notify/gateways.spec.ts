@@ -157,7 +157,9 @@ describe("messages to phones", () => {
 
   it("leave by a gateway, whose code then logs in; it replaced the provider before", async () => {
     await activate("sms", {
-      ...{ sid: "AC/1", token: "secret of the gateway", sender_number: "+41800000000" },
+      sid: "AC/1",
+      token: "secret of the gateway",
+      sender_number: "+41800000000",
       gateway_url: `${sink.url}/2010-04-01`,
     });
     const number = newNumber();

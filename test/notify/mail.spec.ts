@@ -22,8 +22,11 @@ before(async () => {
   const { peer } = journeys;
   const provider = {
     description: "Mail of this machine",
-    ...{ sender_address: "no-reply@acme.test", sender_name: "Acme", host: mails.host },
-    ...{ reply_to_address: "help@acme.test", ...account },
+    sender_address: "no-reply@acme.test",
+    sender_name: "Acme",
+    host: mails.host,
+    reply_to_address: "help@acme.test",
+    ...account,
     state_policy: "STATE_POLICY_ACTIVATE",
   };
   bodyOf(await peer.post("/smtp_providers", provider), 201);

@@ -13,9 +13,7 @@ after(async () => {
 });
 
 const scope = ["openid", "urn:idsvc:iam:org:project:id:idsvc:aud"];
-const nicknamed = (nickname: string) => ({
-  ...{ given_name: "Ada", family_name: "Lovelace", nickname },
-});
+const nicknamed = (nickname: string) => ({ given_name: "Ada", family_name: "Lovelace", nickname });
 const method = "/idsvc.resources.user.v3alpha.UserService/PatchUser";
 
 describe("a call of the API with an access token", () => {

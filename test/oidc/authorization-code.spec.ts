@@ -24,7 +24,8 @@ const rounds = roundsOf(10);
 
 const redeem = (code: string, more: Record<string, string> = {}) => ({
   grant_type: "authorization_code",
-  ...{ code, redirect_uri: redirectUri },
+  code,
+  redirect_uri: redirectUri,
   ...more,
 });
 const keys = createRemoteJWKSet(new URL(`${issuer}${paths.keys}`));
@@ -89,7 +90,9 @@ describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
     const code = await codeFor(client, user, wanted);
     const answer = new URL(`${redirectUri}?code=${code}&state=s&iss=${issuer}`);
     const tokens = await oidc.authorizationCodeGrant(config, answer, {
-      ...{ pkceCodeVerifier: verifier, expectedNonce: "once", expectedState: "s" },
+      pkceCodeVerifier: verifier,
+      expectedNonce: "once",
+      expectedState: "s",
       idTokenExpected: true,
     });
     assert.equal(tokens.claims()?.sub, user);
@@ -113,7 +116,16 @@ describe("the grant authorization_code (RFC 6749 section 4.1.3)", () => {
     const { access_token: token } = await tokensFor(client, user, { scope: ["openid", "profile"] });
     const { payload } = await jwtVerify(token, keys, { issuer, typ: "at+jwt" });
     assert.deepEqual(Object.keys(payload).sort(), [
-      ...["aud", "auth_time", "client_id", "exp", "iat", "iss", "jti", "nbf", "scope", "sub"],
+      "aud",
+      "auth_time",
+      "client_id",
+      "exp",
+      "iat",
+      "iss",
+      "jti",
+      "nbf",
+      "scope",
+      "sub",
     ]);
     assert.equal(payload["scope"], "openid profile");
     const seen = await introspect(token, client);

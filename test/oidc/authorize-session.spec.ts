@@ -136,8 +136,14 @@ describe("a user who is logged in", () => {
     const functions = { add: async () => ({}) };
     const authorize = authorizer({ ...ports, tokens, functions } as unknown as Ports);
     const request = {
-      ...{ responseType: "id_token", nonce: "n", scope: ["openid"], prompt: [] },
-      ...{ clientId: imp.clientId, redirectUri, claims: undefined, codeChallenge: undefined },
+      responseType: "id_token",
+      nonce: "n",
+      scope: ["openid"],
+      prompt: [],
+      clientId: imp.clientId,
+      redirectUri,
+      claims: undefined,
+      codeChallenge: undefined,
     } as unknown as AuthorizationRequest;
     const session = { id: "1", user, authTime: peer.now(), amr: ["pwd"], levels: [] };
     await assert.rejects(authorize(at, { request, client, session }), { code: "login_required" });

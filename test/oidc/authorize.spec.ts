@@ -285,8 +285,10 @@ describe("request objects (OpenID Connect Core 1.0 section 6)", () => {
     assert.deepEqual(
       { ...fields, error_description: undefined },
       {
-        ...{ error: "request_not_supported", error_description: undefined },
-        ...{ state: "s", iss: peer.issuer },
+        error: "request_not_supported",
+        error_description: undefined,
+        state: "s",
+        iss: peer.issuer,
       },
     );
     // What the request itself says counts, and so does what can only be one of them.

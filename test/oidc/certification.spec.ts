@@ -10,7 +10,9 @@ const rows = [
     /^\| `(oidcc-[\w-]+)` *\| ([A-Z ]+?) *\| `([\w.-]+)` *\| (.*?) *\|$/gm,
   ),
 ].map(([, module = "", plans = "", file = "", title = ""]) => ({
-  ...{ module, file, title },
+  module,
+  file,
+  title,
   plans: plans.split(" "),
 }));
 

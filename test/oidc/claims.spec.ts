@@ -76,7 +76,12 @@ describe("claims of scopes (OpenID Connect Core 1.0 section 5.4)", () => {
     const { access_token: token } = await tokensFor(web, plain, { scope });
     const { body } = await service.userinfo(token);
     assert.deepEqual(Object.keys(body).sort(), [
-      ...["family_name", "given_name", "name", "preferred_username", "sub", "updated_at"],
+      "family_name",
+      "given_name",
+      "name",
+      "preferred_username",
+      "sub",
+      "updated_at",
     ]);
   });
   it("are told by userinfo, and by the ID token only where the app wants it so", async () => {

@@ -26,8 +26,12 @@ const web = await addClient();
 const jwtc = await addClient({ auth_method_type: "OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT" });
 const key = await addAppKey(jwtc.appId);
 const claimsOf = ({ clientId }: MadeClient, more = {}) => ({
-  ...{ iss: clientId, sub: clientId, aud: issuer, jti: randomUUID() },
-  ...{ iat: seconds(), exp: seconds() + 300 },
+  iss: clientId,
+  sub: clientId,
+  aud: issuer,
+  jti: randomUUID(),
+  iat: seconds(),
+  exp: seconds() + 300,
   ...more,
 });
 const signed = (by: MadeKey, claims: Record<string, unknown>) =>

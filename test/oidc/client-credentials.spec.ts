@@ -85,7 +85,8 @@ describe("client credentials (RFC 6749 section 4.4)", () => {
     const { body } = await send(paths.token, asked(scope), basic(machine));
     const keys = createRemoteJWKSet(new URL(`${service.issuer}${paths.keys}`));
     const { payload, protectedHeader } = await jwtVerify(body.access_token, keys, {
-      ...{ issuer: service.issuer, typ: "at+jwt" },
+      issuer: service.issuer,
+      typ: "at+jwt",
     });
     // What a machine user calls themselves is the audience of nothing (J8).
     assert.deepEqual(payload.aud, [await service.ports.settings.ownProjectId(service.at)]);

@@ -55,13 +55,19 @@ describe("openid-client", () => {
       const pkceCodeVerifier = oidc.randomPKCECodeVerifier();
       const [expectedState, expectedNonce] = [oidc.randomState(), oidc.randomNonce()];
       const url = oidc.buildAuthorizationUrl(config, {
-        ...{ redirect_uri: redirectUri, scope: "openid offline_access profile", response_mode },
-        ...{ state: expectedState, nonce: expectedNonce, max_age: "600" },
+        redirect_uri: redirectUri,
+        scope: "openid offline_access profile",
+        response_mode,
+        state: expectedState,
+        nonce: expectedNonce,
+        max_age: "600",
         code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
         code_challenge_method: "S256",
       });
       const tokens = await oidc.authorizationCodeGrant(config, await answered(url), {
-        ...{ pkceCodeVerifier, expectedState, expectedNonce },
+        pkceCodeVerifier,
+        expectedState,
+        expectedNonce,
         maxAge: 600,
         idTokenExpected: true,
       });
@@ -78,8 +84,11 @@ describe("openid-client", () => {
       oidc.useIdTokenResponseType(config);
       const [expectedState, expectedNonce] = [oidc.randomState(), oidc.randomNonce()];
       const url = oidc.buildAuthorizationUrl(config, {
-        ...{ redirect_uri: redirectUri, scope: "openid email", response_mode },
-        ...{ state: expectedState, nonce: expectedNonce },
+        redirect_uri: redirectUri,
+        scope: "openid email",
+        response_mode,
+        state: expectedState,
+        nonce: expectedNonce,
       });
       const back = await answered(url);
       const claims = await oidc.implicitAuthentication(config, back, expectedNonce, {

@@ -16,8 +16,11 @@ export function codeModules(suite: () => Conformance): void {
     await logIn(browser);
     const code = told(await ask(browser, {}, poster)).get("code") ?? "";
     const { status, body } = await peer.send(paths.token, {
-      ...{ grant_type: "authorization_code", code, redirect_uri: redirectUri },
-      ...{ client_id: poster.clientId, client_secret: poster.secret },
+      grant_type: "authorization_code",
+      code,
+      redirect_uri: redirectUri,
+      client_id: poster.clientId,
+      client_secret: poster.secret,
     });
     assert.equal(status, 200);
     const { access_token: accessToken, id_token: idToken } = body;
@@ -31,8 +34,12 @@ export function codeModules(suite: () => Conformance): void {
     const { agent, peer, client, profile, told, redeem, user } = suite();
     const browser = agent();
     const body = new URLSearchParams({
-      ...{ client_id: client.clientId, redirect_uri: redirectUri, response_type: "code" },
-      ...{ scope: "openid", state: longState, nonce },
+      client_id: client.clientId,
+      redirect_uri: redirectUri,
+      response_type: "code",
+      scope: "openid",
+      state: longState,
+      nonce,
       ...(profile.isFormPost ? { response_mode: "form_post" } : {}),
     });
     await browser.open(`${peer.issuer}/oauth/v2/authorize`, { method: "POST", body });

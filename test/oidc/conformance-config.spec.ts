@@ -16,18 +16,30 @@ const get = async (path: string) => {
 };
 
 const texts = [
-  ...["issuer", "authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"],
+  "issuer",
+  "authorization_endpoint",
+  "token_endpoint",
+  "userinfo_endpoint",
+  "jwks_uri",
   "end_session_endpoint",
 ];
 const lists = [
-  ...["response_types_supported", "subject_types_supported", "scopes_supported"],
-  ...["id_token_signing_alg_values_supported", "claims_supported", "ui_locales_supported"],
-  ...["token_endpoint_auth_methods_supported", "code_challenge_methods_supported"],
-  ...["response_modes_supported", "grant_types_supported"],
+  "response_types_supported",
+  "subject_types_supported",
+  "scopes_supported",
+  "id_token_signing_alg_values_supported",
+  "claims_supported",
+  "ui_locales_supported",
+  "token_endpoint_auth_methods_supported",
+  "code_challenge_methods_supported",
+  "response_modes_supported",
+  "grant_types_supported",
 ];
 const switches = [
-  ...["claims_parameter_supported", "request_parameter_supported"],
-  ...["request_uri_parameter_supported", "authorization_response_iss_parameter_supported"],
+  "claims_parameter_supported",
+  "request_parameter_supported",
+  "request_uri_parameter_supported",
+  "authorization_response_iss_parameter_supported",
 ];
 
 describe("the certification profile Config", () => {

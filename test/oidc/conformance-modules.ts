@@ -19,16 +19,20 @@ import {
 
 const scopeClaims: Record<string, string[]> = {
   profile: [
-    ...["birthdate", "family_name", "gender", "given_name", "locale", "middle_name", "name"],
-    ...[
-      "nickname",
-      "picture",
-      "preferred_username",
-      "profile",
-      "updated_at",
-      "website",
-      "zoneinfo",
-    ],
+    "birthdate",
+    "family_name",
+    "gender",
+    "given_name",
+    "locale",
+    "middle_name",
+    "name",
+    "nickname",
+    "picture",
+    "preferred_username",
+    "profile",
+    "updated_at",
+    "website",
+    "zoneinfo",
   ],
   email: ["email", "email_verified"],
   address: ["address"],
@@ -95,9 +99,12 @@ export function commonModules(suite: () => Conformance): void {
     const browser = agent();
     await logIn(browser);
     const parameters = {
-      ...{ state: longState, nonce, scope: "phone email openid profile" },
-      ...{ response_type: profile.responseType.split(" ").reverse().join(" ") },
-      ...{ redirect_uri: redirectUri, client_id: client.clientId },
+      state: longState,
+      nonce,
+      scope: "phone email openid profile",
+      response_type: profile.responseType.split(" ").reverse().join(" "),
+      redirect_uri: redirectUri,
+      client_id: client.clientId,
       ...(profile.isFormPost ? { response_mode: "form_post" } : {}),
     };
     const url = `${peer.issuer}/oauth/v2/authorize?${new URLSearchParams(parameters)}`;

@@ -71,8 +71,22 @@ const types: Record<Profile["responseType"], string> = {
 
 /** Claims that may always stand in an ID token (point 12). */
 const ofTheProtocol = new Set([
-  ...["iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "azp"],
-  ...["at_hash", "c_hash", "s_hash", "nbf", "jti", "sid"],
+  "iss",
+  "sub",
+  "aud",
+  "exp",
+  "iat",
+  "auth_time",
+  "nonce",
+  "acr",
+  "amr",
+  "azp",
+  "at_hash",
+  "c_hash",
+  "s_hash",
+  "nbf",
+  "jti",
+  "sid",
 ]);
 
 export const address = {
@@ -101,9 +115,15 @@ export async function startConformance(profile: Profile): Promise<Conformance> {
   const id = await peer.addPerson({
     username: "grace",
     data: {
-      ...{ given_name: "Grace", family_name: "Hopper", middle_name: "Brewster" },
-      ...{ nickname: "Amazing", display_name: "Grace Hopper", preferred_language: "en" },
-      ...{ gender: "female", birthdate: "1906-12-09", zoneinfo: "America/New_York" },
+      given_name: "Grace",
+      family_name: "Hopper",
+      middle_name: "Brewster",
+      nickname: "Amazing",
+      display_name: "Grace Hopper",
+      preferred_language: "en",
+      gender: "female",
+      birthdate: "1906-12-09",
+      zoneinfo: "America/New_York",
       picture: "https://rp.test/p.png",
       website: "https://rp.test/",
       profile: "https://rp.test/grace",
@@ -187,7 +207,15 @@ export async function startConformance(profile: Profile): Promise<Conformance> {
   }
 
   return {
-    ...{ peer, profile, client, second, user, ask, told, redeem, verified },
+    peer,
+    profile,
+    client,
+    second,
+    user,
+    ask,
+    told,
+    redeem,
+    verified,
     agent: () => userAgent(peer.issuer),
     async logIn(agent, { code_verifier: verifier, ...more } = {}, by = client) {
       let shown = await ask(agent, more, by);

@@ -36,8 +36,13 @@ const closed = [
 ];
 const app = "https://rp.test";
 const strangers = [
-  ...["https://evil.test", "null", "https://rp.test.evil.test", "http://rp.test"],
-  ...["https://rp.test:444", "https://xrp.test", `${app}/`],
+  "https://evil.test",
+  "null",
+  "https://rp.test.evil.test",
+  "http://rp.test",
+  "https://rp.test:444",
+  "https://xrp.test",
+  `${app}/`,
 ];
 
 const corsOf = ({ headers }: Response) =>

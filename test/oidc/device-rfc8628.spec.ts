@@ -32,10 +32,18 @@ async function approve(userCode: string, userId: string): Promise<boolean> {
   if (request === undefined || client === undefined || user === undefined) return false;
   const { clientId, scope } = request;
   return ports.devices.approve(at, request.id, {
-    ...{ clientId, userId, organizationId: user.organizationId, sessionId: "" },
+    clientId,
+    userId,
+    organizationId: user.organizationId,
+    sessionId: "",
     ...(await targetsOf(ports, at, client, user, { scope, access: { kind: "everything" } })),
-    ...{ nonce: undefined, claims: undefined, actor: undefined, parents: [] },
-    ...{ authTime: service.now(), amr: ["pwd"], acr: undefined },
+    nonce: undefined,
+    claims: undefined,
+    actor: undefined,
+    parents: [],
+    authTime: service.now(),
+    amr: ["pwd"],
+    acr: undefined,
   });
 }
 

@@ -50,7 +50,12 @@ describe("discovery (OpenID Connect Discovery 1.0 section 4)", () => {
       assert.ok(grants.includes(grant), grant);
     }
     assert.deepEqual(rest.scopes_supported, [
-      ...["openid", "profile", "email", "phone", "address", "offline_access"],
+      "openid",
+      "profile",
+      "email",
+      "phone",
+      "address",
+      "offline_access",
     ]);
     assert.deepEqual(rest.response_types_supported, ["code", "id_token", "id_token token"]);
     assert.deepEqual(rest.response_modes_supported, ["query", "fragment", "form_post"]);
@@ -60,7 +65,8 @@ describe("discovery (OpenID Connect Discovery 1.0 section 4)", () => {
     assert.deepEqual(rest.token_endpoint_auth_methods_supported, methods);
     assert.deepEqual(rest.revocation_endpoint_auth_methods_supported, methods);
     assert.deepEqual(rest.introspection_endpoint_auth_methods_supported, [
-      ...["client_secret_basic", "private_key_jwt"],
+      "client_secret_basic",
+      "private_key_jwt",
     ]);
     for (const at of ["token", "introspection", "revocation"]) {
       const algs = rest[`${at}_endpoint_auth_signing_alg_values_supported`];

@@ -48,7 +48,8 @@ async function begin() {
   const grant = String(bodyOf(await post("/user_grants", wanted), 201).details.id);
   const session = await service.logIn(user);
   const { access_token: token, refresh_token: refresh } = await service.tokensFor(client, user, {
-    ...{ scope, sessionId: session },
+    scope,
+    sessionId: session,
   });
   const pat = await patOf(user);
   const succeeds = (answer: Answer) => answer.status === 200;

@@ -47,7 +47,10 @@ describe("the lineage of what was exchanged", () => {
       const grandchild = await exchange(child.access_token);
       assert.equal((await introspect(grandchild.access_token, web)).active, true, what);
       await end({
-        ...{ person, actor, session, actorSession },
+        person,
+        actor,
+        session,
+        actorSession,
         access: first.access_token,
         refresh: first.refresh_token,
       });

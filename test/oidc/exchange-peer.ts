@@ -17,13 +17,19 @@ export async function startExchange() {
     ],
   });
   return {
-    ...{ service, web, type, grant_type },
+    service,
+    web,
+    type,
+    grant_type,
     user: await addPerson(),
     subjectOf: (subject_token: string, kind = "access_token") => ({
-      ...{ subject_token, subject_token_type: type(kind), scope: "openid" },
+      subject_token,
+      subject_token_type: type(kind),
+      scope: "openid",
     }),
     actorOf: (actor_token: string, kind = "access_token") => ({
-      ...{ actor_token, actor_token_type: type(kind) },
+      actor_token,
+      actor_token_type: type(kind),
     }),
     ask: (form: Record<string, string>, by: MadeClient = web) =>
       service.send(paths.token, { grant_type, ...form }, basic(by)),

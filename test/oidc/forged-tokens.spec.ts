@@ -29,15 +29,24 @@ const seconds = Math.floor(service.now().getTime() / 1000);
 const { kid, key } = await ports.keys.signer(at, "RS256");
 const signer = { keyId: kid, privateKey: String(key.export({ type: "pkcs8", format: "pem" })) };
 const claims = () => ({
-  ...{ iss: issuer, sub: bob.id, aud: [web.clientId], azp: web.clientId, jti: randomUUID() },
-  ...{ iat: seconds, exp: seconds + 300, auth_time: seconds },
+  iss: issuer,
+  sub: bob.id,
+  aud: [web.clientId],
+  azp: web.clientId,
+  jti: randomUUID(),
+  iat: seconds,
+  exp: seconds + 300,
+  auth_time: seconds,
 });
 // Of D29 what an ID token of ours can be wrong in by its times alone is nobody's to forge: it would be signed by us.
 const forged = badAssertions(signer, claims, seconds).filter(({ id }) => id !== "D29");
 const exchange = "urn:ietf:params:oauth:grant-type:token-exchange";
 const typeOf = (name: string) => `urn:ietf:params:oauth:token-type:${name}`;
 const asked = (subject_token: string, name: string) => ({
-  ...{ grant_type: exchange, scope: "openid", subject_token, subject_token_type: typeOf(name) },
+  grant_type: exchange,
+  scope: "openid",
+  subject_token,
+  subject_token_type: typeOf(name),
 });
 
 describe("forged tokens at every place that takes one", () => {

@@ -10,8 +10,14 @@ const { app, addClient, addPerson, addMachine, tokensFor, codeFor, events } = se
 after(() => service[Symbol.asyncDispose]());
 
 const tables = [
-  ...["access_tokens", "refresh_tokens", "authorization_codes", "oidc_sessions"],
-  ...["assertion_ids", "device_authorizations", "id_tokens", "oidc_lineage"],
+  "access_tokens",
+  "refresh_tokens",
+  "authorization_codes",
+  "oidc_sessions",
+  "assertion_ids",
+  "device_authorizations",
+  "id_tokens",
+  "oidc_lineage",
 ];
 async function rowCounts(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -31,8 +37,14 @@ describe("what has expired (C7)", () => {
     await service.send(paths.token, form, basic(machine));
     const before = await rowCounts();
     assert.deepEqual(before, {
-      ...{ access_tokens: 2, refresh_tokens: 1, authorization_codes: 2, oidc_sessions: 1 },
-      ...{ assertion_ids: 0, device_authorizations: 0, id_tokens: 1, oidc_lineage: 0 },
+      access_tokens: 2,
+      refresh_tokens: 1,
+      authorization_codes: 2,
+      oidc_sessions: 1,
+      assertion_ids: 0,
+      device_authorizations: 0,
+      id_tokens: 1,
+      oidc_lineage: 0,
     });
     service.pass(91 * 24 * 60 * 60_000);
     for (const sweep of oidcModule.sweeps?.(service.deps) ?? []) await sweep(100);

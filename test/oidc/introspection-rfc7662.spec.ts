@@ -50,8 +50,12 @@ describe("introspection (RFC 7662)", () => {
     const { keyId, privateKey } = await service.addAppKey(keyed.appId);
     const { access_token: token } = await tokensFor(web, user, { scope });
     const claims = {
-      ...{ iss: keyed.clientId, sub: keyed.clientId, aud: issuer },
-      ...{ jti: randomUUID(), iat: seconds(), exp: seconds() + 60 },
+      iss: keyed.clientId,
+      sub: keyed.clientId,
+      aud: issuer,
+      jti: randomUUID(),
+      iat: seconds(),
+      exp: seconds() + 60,
     };
     const form = {
       token,
@@ -70,8 +74,15 @@ describe("introspection (RFC 7662)", () => {
     const foreign = await addApi("BASIC");
     assert.deepEqual(await introspect(token, foreign), inactive);
     for (const other of [
-      ...["x", "a.b.c", token.slice(0, -1), `${token}A`, token.toUpperCase(), "x".repeat(20_000)],
-      ...[issued.id_token, issued.refresh_token, service.app.token],
+      "x",
+      "a.b.c",
+      token.slice(0, -1),
+      `${token}A`,
+      token.toUpperCase(),
+      "x".repeat(20_000),
+      issued.id_token,
+      issued.refresh_token,
+      service.app.token,
     ]) {
       assert.deepEqual(await introspect(other, api), inactive);
     }

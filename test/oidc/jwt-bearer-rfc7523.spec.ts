@@ -15,8 +15,12 @@ after(() => service[Symbol.asyncDispose]());
 const grant_type = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const seconds = () => Math.floor(service.now().getTime() / 1000);
 const claimsOf = (id: string, more = {}) => ({
-  ...{ iss: id, sub: id, aud: issuer, jti: randomUUID() },
-  ...{ iat: seconds(), exp: seconds() + 300 },
+  iss: id,
+  sub: id,
+  aud: issuer,
+  jti: randomUUID(),
+  iat: seconds(),
+  exp: seconds() + 300,
   ...more,
 });
 const signed = (key: MadeKey, claims: Record<string, unknown>) =>
@@ -31,7 +35,11 @@ describe("the grant jwt-bearer (RFC 7523 section 2.1)", () => {
     const { status, body } = await ask(signed(svcKey, claimsOf(svc.id)));
     assert.equal(status, 200);
     assert.deepEqual(Object.keys(body).sort(), [
-      ...["access_token", "expires_in", "id_token", "scope", "token_type"],
+      "access_token",
+      "expires_in",
+      "id_token",
+      "scope",
+      "token_type",
     ]);
     // Who signs is no client, and no audience of anything (J8).
     const { sub, azp, aud } = decodeJwt(body.id_token);

@@ -42,9 +42,17 @@ it("D21: nothing that was issued or proven by stands in the log, at level debug"
 
   const secrets = [
     ...[issued, renewed, ofMachine, asJwt].flatMap((each) => [
-      ...[each.access_token, each.refresh_token, each.id_token],
+      each.access_token,
+      each.refresh_token,
+      each.id_token,
     ]),
-    ...[web.secret, jwt.secret, machine.secret, wrong, password, code, ...agent.cookies.values()],
+    web.secret,
+    jwt.secret,
+    machine.secret,
+    wrong,
+    password,
+    code,
+    ...agent.cookies.values(),
   ].filter((each) => typeof each === "string");
   assert.ok(secrets.length > 15);
   const log = lines.join("");
@@ -144,8 +152,12 @@ describe("what the log says of a refused request, whose answer may not tell why"
     const key = await service.addAppKey(appId);
     const seconds = Math.floor(service.now().getTime() / 1000);
     const usual = {
-      ...{ iss: clientId, sub: clientId, aud: service.issuer, jti: randomUUID() },
-      ...{ iat: seconds, exp: seconds + 60 },
+      iss: clientId,
+      sub: clientId,
+      aud: service.issuer,
+      jti: randomUUID(),
+      iat: seconds,
+      exp: seconds + 60,
     };
     const sent = (claims: Record<string, unknown>, kid = key.keyId) => ({
       ...redeem("x"),

@@ -214,9 +214,12 @@ describe("what the browser forgets at a logout (L11, decision 0327)", () => {
     const { url, html } = await agent.open(path);
     const { action, fields } = formOf(html);
     const answer = await fetch(new URL(action, url), {
-      ...{ method: "POST", redirect: "manual", body: new URLSearchParams(fields) },
+      method: "POST",
+      redirect: "manual",
+      body: new URLSearchParams(fields),
       headers: {
-        ...{ origin: peer.issuer, "sec-fetch-site": "same-origin" },
+        origin: peer.issuer,
+        "sec-fetch-site": "same-origin",
         cookie: [...agent.cookies].map(([name, value]) => `${name}=${value}`).join("; "),
       },
     });

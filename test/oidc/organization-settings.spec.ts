@@ -74,7 +74,9 @@ describe("lifetimes that an organization has set (S3)", () => {
     const { body: renewed } = await refresh(own, code);
     assert.deepEqual([renewed.expires_in, lifeOfJwt(renewed.id_token)], [300, 200]);
     const form = {
-      ...{ grant_type: exchange, scope: "openid", subject_token: renewed.access_token },
+      grant_type: exchange,
+      scope: "openid",
+      subject_token: renewed.access_token,
       subject_token_type: tokenType("access_token"),
     };
     const { body: exchanged } = await send(paths.token, form, basic(own));
@@ -143,9 +145,12 @@ describe("impersonation that an organization has forbidden (J16)", () => {
     send(
       paths.token,
       {
-        ...{ grant_type: exchange, scope: "openid offline_access" },
-        ...{ subject_token: subject, subject_token_type: userIdType },
-        ...{ actor_token: actor.access_token, actor_token_type: tokenType("access_token") },
+        grant_type: exchange,
+        scope: "openid offline_access",
+        subject_token: subject,
+        subject_token_type: userIdType,
+        actor_token: actor.access_token,
+        actor_token_type: tokenType("access_token"),
       },
       basic(by),
     );
@@ -194,8 +199,11 @@ describe("impersonation that an organization has forbidden (J16)", () => {
     await set("security", { enable_impersonation: { set: true } });
     const { events } = service.deps;
     const by = {
-      ...{ instanceId, editorId: "system:test", service: "test" },
-      ...{ clientId: "", requestId: "" },
+      instanceId,
+      editorId: "system:test",
+      service: "test",
+      clientId: "",
+      requestId: "",
     };
     const judged: boolean[] = [];
     await events.transact(by, async (tx) => {
@@ -220,7 +228,10 @@ describe("frame origins that an organization has set", () => {
     const ancestorsOf = async (scope: string): Promise<string | undefined> => {
       const agent = userAgent(service.issuer);
       const query = new URLSearchParams({
-        ...{ client_id: client.clientId, redirect_uri: redirectUri, response_type: "code", scope },
+        client_id: client.clientId,
+        redirect_uri: redirectUri,
+        response_type: "code",
+        scope,
       });
       const page = await agent.open(`/oauth/v2/authorize?${query}`);
       assert.equal(page.status, 200);

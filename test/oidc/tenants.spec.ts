@@ -14,7 +14,9 @@ after(() => service[Symbol.asyncDispose]());
 const host = "i2.test";
 const token = await operator.tokenFor(issuer);
 const instance = {
-  ...{ name: "second", domain: host, organization: { name: "C" } },
+  name: "second",
+  domain: host,
+  organization: { name: "C" },
   machine: { username: "robot", name: "Robot" },
 };
 bodyOf(await peer.rest("POST", "/resources/v3alpha/instances", instance, { token }), 201);

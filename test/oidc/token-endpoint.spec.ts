@@ -90,8 +90,12 @@ describe("the token endpoint (RFC 6749 sections 3.2 and 5.2)", () => {
     const issued = await tokensFor(web, user, { scope });
     const [opaque] = [(await send(paths.token, asked, basic(machine))).body];
     const secrets = [
-      ...[code, issued.access_token, issued.refresh_token, issued.id_token],
-      ...[opaque.access_token, (await tokensFor(jwt, user)).access_token],
+      code,
+      issued.access_token,
+      issued.refresh_token,
+      issued.id_token,
+      opaque.access_token,
+      (await tokensFor(jwt, user)).access_token,
     ];
     for (const table of ["events", "access_tokens", "refresh_tokens", "authorization_codes"]) {
       const { rows } = await beside(service.app.kernel, `SELECT * FROM ${table}`);

@@ -41,7 +41,11 @@ describe("token exchange (RFC 8693)", () => {
     assert.equal(id.token_type, "N_A");
     assert.equal(decodeJwt(id.access_token).sub, user);
     assert.deepEqual(Object.keys(id).sort(), [
-      ...["access_token", "expires_in", "issued_token_type", "scope", "token_type"],
+      "access_token",
+      "expires_in",
+      "issued_token_type",
+      "scope",
+      "token_type",
     ]);
   });
 
@@ -212,7 +216,9 @@ describe("impersonation and delegation (RFC 8693 section 4.1)", () => {
       await addImpersonator("ORG_ADMIN_IMPERSONATOR"),
     ];
     const subject = (id: string) => ({
-      ...{ subject_token: id, subject_token_type: userIdType, scope: "openid" },
+      subject_token: id,
+      subject_token_type: userIdType,
+      scope: "openid",
     });
     const by = async (id: string) => actorOf((await tokensFor(web, id)).access_token);
     const refused = { ...subject(user), ...actorOf(plain.access_token) };
@@ -281,8 +287,12 @@ describe("impersonation and delegation (RFC 8693 section 4.1)", () => {
     });
     const key = await service.addAppKey(keyed.appId);
     const claims = (more = {}) => ({
-      ...{ iss: keyed.clientId, sub: user, aud: issuer, jti: randomUUID() },
-      ...{ iat: seconds(), exp: seconds() + 60 },
+      iss: keyed.clientId,
+      sub: user,
+      aud: issuer,
+      jti: randomUUID(),
+      iat: seconds(),
+      exp: seconds() + 60,
       ...more,
     });
     const sign = (more = {}) =>

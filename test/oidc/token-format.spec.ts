@@ -136,8 +136,18 @@ describe("a token of a newer build, though the store knows it", () => {
     const jwt = (header: object) =>
       `${Buffer.from(JSON.stringify(header)).toString("base64url")}.e30.x`;
     for (const known of [
-      ...["", "x", "idsvc_at_x", "idsvc_at1_x", "idsvc_at02_x", "other_at2_x", "a.b.c", ".."],
-      ...[jwt({}), jwt({ idsvc_format: 1 }), jwt({ idsvc_format: "2" }), jwt([])],
+      "",
+      "x",
+      "idsvc_at_x",
+      "idsvc_at1_x",
+      "idsvc_at02_x",
+      "other_at2_x",
+      "a.b.c",
+      "..",
+      jwt({}),
+      jwt({ idsvc_format: 1 }),
+      jwt({ idsvc_format: "2" }),
+      jwt([]),
     ])
       assert.equal(newerFormat(known), undefined, known);
     for (const foreign of ["idsvc_at2_x", "idsvc_pat10_", jwt({ idsvc_format: 2 })])

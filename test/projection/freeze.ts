@@ -136,16 +136,24 @@ async function freezeMissing({ kernel }: TestApp): Promise<void> {
     const { instanceId } = first;
     const told = JSON.stringify([first.aggregateId, ...best.map(({ payload }) => payload)]);
     write(`${named}.json`, {
-      ...{ instanceId, aggregate: first.aggregateType, id: first.aggregateId },
+      instanceId,
+      aggregate: first.aggregateType,
+      id: first.aggregateId,
       owner: { type: first.ownerType as FrozenStream["owner"]["type"], id: first.ownerId },
       secrets: kept
         .filter(({ kind, ownerId }) => kind === "data_key" || told.includes(ownerId))
         .map(({ ownerType, ownerId, kind, id, keyId, sealed }) => ({
-          ...{ ownerType, ownerId, kind, id, keyId },
+          ownerType,
+          ownerId,
+          kind,
+          id,
+          keyId,
           sealed: Buffer.from(sealed ?? []).toString("base64"),
         })),
       events: best.map(({ type, revision, createdAt, payload }) => ({
-        ...{ type, revision, payload },
+        type,
+        revision,
+        payload,
         createdAt: createdAt.toISOString(),
       })),
       state: null,

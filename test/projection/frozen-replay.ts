@@ -33,18 +33,30 @@ async function storeOf(stream: FrozenStream): Promise<Kernel> {
   const kernel = await open(dataDir);
   const { instanceId, owner } = stream;
   await kernel.db.commit({
-    ...{ instanceId, expect: [], claims: [] },
+    instanceId,
+    expect: [],
+    claims: [],
     changes: stream.secrets.map(({ sealed, ...secret }) =>
       insertRow(secretsTable, {
-        ...{ instanceId, ...secret, createdAt: new Date(0) },
+        instanceId,
+        ...secret,
+        createdAt: new Date(0),
         sealed: Uint8Array.from(Buffer.from(sealed, "base64")),
       }),
     ),
     events: stream.events.map(({ createdAt, ...event }, at) => ({
-      ...{ aggregateType: stream.aggregate, aggregateId: stream.id },
-      ...{ ...event, aggregateVersion: BigInt(at + 1), createdAt: new Date(createdAt) },
-      ...{ ownerType: owner.type, ownerId: owner.id },
-      ...{ editorId: "", service: "", clientId: "", requestId: "", originId: null },
+      aggregateType: stream.aggregate,
+      aggregateId: stream.id,
+      ...event,
+      aggregateVersion: BigInt(at + 1),
+      createdAt: new Date(createdAt),
+      ownerType: owner.type,
+      ownerId: owner.id,
+      editorId: "",
+      service: "",
+      clientId: "",
+      requestId: "",
+      originId: null,
     })),
   });
   const dispose = () => kernel[Symbol.asyncDispose]();

@@ -21,9 +21,7 @@ export async function rareChecks(
   remove: (path: string) => Promise<unknown>,
 ) {
   const checks = userChecks(deps);
-  const at = {
-    ...{ instanceId, editorId: "test", service: "test", clientId: "", requestId: "test" },
-  };
+  const at = { instanceId, editorId: "test", service: "test", clientId: "", requestId: "test" };
   const hash = "$2b$05$abcdefghijklmnopqrstuuHNbAKRhpaujgo33bRWs.NLUTJO3lOy2";
   const person = { username: name(), data: {}, authenticators: { password: { hash } } };
   const id = await make("/users", person);
@@ -78,7 +76,9 @@ export async function rareChecks(
     for (const rpId of ["example.com", domain]) {
       const asked = await deps.events.transact(at, (tx) =>
         checks.webAuthN.challenge(tx, user, {
-          ...{ domain, field: "domain", userVerification: "preferred" },
+          domain,
+          field: "domain",
+          userVerification: "preferred",
         }),
       );
       const options: JsonObject = asked?.options ?? {};

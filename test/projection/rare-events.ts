@@ -29,7 +29,9 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
   for (const key of [reader, writer]) roles.push(await make("/project_roles", { project_id, key }));
   const granted = await make("/organizations", { name: name() });
   const project_grant_id = await make("/project_grants", {
-    ...{ project_id, granted_organization_id: granted, role_keys: [reader, writer] },
+    project_id,
+    granted_organization_id: granted,
+    role_keys: [reader, writer],
   });
   const contexts: [JsonObject, string, string][] = [
     [{ system: true }, "SYSTEM_OWNER", "SYSTEM_OWNER_VIEWER"],
@@ -80,34 +82,41 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
   // What a weaker maker left on an account ends when its user comes to power, and all sessions with it.
   const manager = await make(`/users?ctx.org_id=${granted}`, machine());
   await make("/memberships", {
-    ...{ ctx: { org_id: granted }, user_id: manager, roles: ["ORG_USER_MANAGER"] },
+    ctx: { org_id: granted },
+    user_id: manager,
+    roles: ["ORG_USER_MANAGER"],
   });
   const { token: ofManager } = await world.create(`/users/${manager}/personal_access_tokens`, {});
   const promoted = await make(`/users?ctx.org_id=${granted}`, machine());
   await world.createAs(String(ofManager), `/users/${promoted}/personal_access_tokens`, {});
-  await make("/memberships", {
-    ...{ ctx: { org_id: granted }, user_id: promoted, roles: ["ORG_OWNER"] },
-  });
+  await make("/memberships", { ctx: { org_id: granted }, user_id: promoted, roles: ["ORG_OWNER"] });
 
   // Somebody else comes to answer for a provider that a user with power is linked to.
   const keys = "https://provider.test/keys";
   const config = {
-    ...{ issuer: "https://provider.test", jwt_endpoint: "https://provider.test/login" },
-    ...{ keys_endpoint: keys, header_name: "x-jwt" },
+    issuer: "https://provider.test",
+    jwt_endpoint: "https://provider.test/login",
+    keys_endpoint: keys,
+    header_name: "x-jwt",
   };
   const jwt = await make(`/idps/jwt?ctx.org_id=${granted}`, { idp: { name: name() }, config });
   const linked = await make(`/users?ctx.org_id=${granted}`, {
-    ...{ username: name(), data: { given_name: "Ada" } },
+    username: name(),
+    data: { given_name: "Ada" },
     authenticators: {
       identity_providers: [{ idp_id: jwt, user_id: "external", username: "ada" }],
     },
   });
   await make("/memberships", {
-    ...{ ctx: { instance_id: instanceId }, user_id: linked, roles: ["IAM_OWNER_VIEWER"] },
+    ctx: { instance_id: instanceId },
+    user_id: linked,
+    roles: ["IAM_OWNER_VIEWER"],
   });
   const settler = await make(`/users?ctx.org_id=${granted}`, machine());
   await make("/memberships", {
-    ...{ ctx: { org_id: granted }, user_id: settler, roles: ["ORG_SETTINGS_MANAGER"] },
+    ctx: { org_id: granted },
+    user_id: settler,
+    roles: ["ORG_SETTINGS_MANAGER"],
   });
   const { token: ofSettler } = await world.create(`/users/${settler}/personal_access_tokens`, {});
   const elsewhereKeys = { config: { keys_endpoint: `${keys}/others` } };
@@ -133,7 +142,9 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
   await done("PATCH", `/users/${custom}`, { data: { team: "b" } });
 
   const human = await make("/users", {
-    ...{ schema_id: "human", username: name(), data: { given_name: "A", family_name: "B" } },
+    schema_id: "human",
+    username: name(),
+    data: { given_name: "A", family_name: "B" },
     contact: { email: { address: "a@example.com" }, phone: { number: "+41791234567" } },
   });
   for (const kind of ["email", "phone"]) {

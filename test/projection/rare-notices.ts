@@ -6,7 +6,9 @@ import { noticesSent } from "../support/notices.ts";
 /** Makes the events of a person to whom everything is sent that the service sends: each code while it is the last. */
 export async function rareNotices(app: TestApp, { create, make, name }: World) {
   const person = () => ({
-    ...{ schema_id: "human", username: name(), data: { given_name: "A", family_name: "B" } },
+    schema_id: "human",
+    username: name(),
+    data: { given_name: "A", family_name: "B" },
   });
   const email = { address: "new@example.com" };
   await make("/users", { ...person(), contact: { email, phone: { number: "+41791234567" } } });

@@ -12,7 +12,9 @@ export async function rareSessions(
   patch: (path: string, body: JsonObject) => Promise<unknown>,
 ) {
   const id = await make("/users", {
-    ...{ username: name(), data: {}, authenticators: { password: { password } } },
+    username: name(),
+    data: {},
+    authenticators: { password: { password } },
   });
   const { secret, totp_id } = Object(await create(`/users/${id}/totp`));
   const app = new TOTP({ secret: Secret.fromBase32(secret) });
@@ -32,9 +34,13 @@ export async function rareSessions(
   const metadata = { colour: "cmVk" };
   const asked = Object(
     await create("/sessions", {
-      ...{ checks: { user: { user_id: id } }, user_agent, metadata, lifetime: "600s" },
+      checks: { user: { user_id: id } },
+      user_agent,
+      metadata,
+      lifetime: "600s",
       challenges: {
-        ...{ web_auth_n: { domain }, otp_sms: { return_code: true } },
+        web_auth_n: { domain },
+        otp_sms: { return_code: true },
         otp_email: { return_code: {} },
       },
     }),
@@ -47,7 +53,8 @@ export async function rareSessions(
       web_auth_n: { credential_assertion_data: authenticator.get(options) },
       // The step of the registration has counted: one that is about to come counts too.
       totp: { code: code(30_000) },
-      ...{ otp_sms: { code: otp_sms }, otp_email: { code: otp_email } },
+      otp_sms: { code: otp_sms },
+      otp_email: { code: otp_email },
       recovery_code: { code: codes[0] },
     },
     metadata: { colour: "" },

@@ -13,24 +13,34 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
   [
     "passwords",
     {
-      ...{ min_length: "9", max_age: "60s", blocklist: false },
-      ...{ requires_uppercase: true, requires_lowercase: true },
-      ...{ requires_number: true, requires_symbol: true },
-      ...{ screen_passwords: true, screen_passwords_at_login: true },
+      min_length: "9",
+      max_age: "60s",
+      blocklist: false,
+      requires_uppercase: true,
+      requires_lowercase: true,
+      requires_number: true,
+      requires_symbol: true,
+      screen_passwords: true,
+      screen_passwords_at_login: true,
     },
   ],
   [
     "login",
     {
-      ...{ allow_username_password: false, allow_register: false, allow_external_idp: false },
-      ...{ force_mfa: true, passkeys_allowed: false, hide_password_reset: true },
-      ...{
-        ignore_unknown_usernames: false,
-        validate_org_domains: true,
-        force_mfa_administrators: true,
-      },
-      ...{ password_check_lifetime: "60s", mfa_check_lifetime: "60s", session_lifetime: "60s" },
-      ...{ max_password_attempts: "5", default_redirect_uri: "https://app.example.com/" },
+      allow_username_password: false,
+      allow_register: false,
+      allow_external_idp: false,
+      force_mfa: true,
+      passkeys_allowed: false,
+      hide_password_reset: true,
+      ignore_unknown_usernames: false,
+      validate_org_domains: true,
+      force_mfa_administrators: true,
+      password_check_lifetime: "60s",
+      mfa_check_lifetime: "60s",
+      session_lifetime: "60s",
+      max_password_attempts: "5",
+      default_redirect_uri: "https://app.example.com/",
       second_factors: { value: ["totp"] },
       trusted_browser_lifetime: "3600s",
       first_factors: { value: ["email"] },
@@ -40,8 +50,11 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
   [
     "branding",
     {
-      ...{ product_name: "Acme", primary_color: "#1d4ed8", background_color: "#ffffff" },
-      ...{ theme: "dark", logo: images["image/png"].toString("base64") },
+      product_name: "Acme",
+      primary_color: "#1d4ed8",
+      background_color: "#ffffff",
+      theme: "dark",
+      logo: images["image/png"].toString("base64"),
       logo_dark: images["image/webp"].toString("base64"),
     },
   ],
@@ -60,9 +73,12 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
   [
     "oidc",
     {
-      ...{ access_token_lifetime: "3600s", id_token_lifetime: "3600s" },
-      ...{ refresh_token_idle_expiration: "3600s", refresh_token_expiration: "7200s" },
-      ...{ authorization_code_lifetime: "30s", key_rotation_period: "86400s" },
+      access_token_lifetime: "3600s",
+      id_token_lifetime: "3600s",
+      refresh_token_idle_expiration: "3600s",
+      refresh_token_expiration: "7200s",
+      authorization_code_lifetime: "30s",
+      key_rotation_period: "86400s",
     },
   ],
 ];
@@ -71,8 +87,11 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
 const ofInstance: ReadonlySet<string> = new Set([
   "validate_org_domains",
   "force_mfa_administrators",
-  ...["key_rotation_period", "allowed_link_hosts", "related_origins"],
-  ...["security_contacts", "security_policy_url"],
+  "key_rotation_period",
+  "allowed_link_hosts",
+  "related_origins",
+  "security_contacts",
+  "security_policy_url",
 ]);
 
 /** Languages have setters of their own. */

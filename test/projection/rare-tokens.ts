@@ -24,10 +24,21 @@ export async function rareTokens(deps: ServiceDeps, made: Bootstrap): Promise<vo
   const after = (ms: number) => new Date(now().getTime() + ms);
   const actor = { iss: at.issuer, sub: other };
   const session = (id: string, more: Partial<OidcSession> = {}): OidcSession => ({
-    ...{ id, clientId, userId: user.id, organizationId: user.organizationId, sessionId: "" },
-    ...{ scope, nonce: undefined, authTime: now(), amr: ["pwd"], acr: undefined },
+    id,
+    clientId,
+    userId: user.id,
+    organizationId: user.organizationId,
+    sessionId: "",
+    scope,
+    nonce: undefined,
+    authTime: now(),
+    amr: ["pwd"],
+    acr: undefined,
     audience: [{ kind: "client", id: clientId }],
-    ...{ access: undefined, claims: undefined, actor: undefined, parents: [] },
+    access: undefined,
+    claims: undefined,
+    actor: undefined,
+    parents: [],
     ...more,
   });
   const issue = async (
@@ -39,12 +50,29 @@ export async function rareTokens(deps: ServiceDeps, made: Bootstrap): Promise<vo
     const from = of !== undefined && "open" in of ? of.open : session(of?.id ?? "");
     const { userId, audience, authTime, amr, acr, claims, sessionId, parents } = from;
     const token = {
-      ...{ id: newId(), clientId, userId, oidcSessionId: from.id, scope, audience, isJwt: false },
-      ...{ authTime, amr, acr, actor: from.actor, claims, sessionId, parents, access: undefined },
-      ...{ issuedAt: now(), expiresAt: after(hour) },
+      id: newId(),
+      clientId,
+      userId,
+      oidcSessionId: from.id,
+      scope,
+      audience,
+      isJwt: false,
+      authTime,
+      amr,
+      acr,
+      actor: from.actor,
+      claims,
+      sessionId,
+      parents,
+      access: undefined,
+      issuedAt: now(),
+      expiresAt: after(hour),
     };
     const issued = await tokens.issue(at, {
-      ...{ user, clientId, spend, impersonation },
+      user,
+      clientId,
+      spend,
+      impersonation,
       session: of !== undefined && "open" in of ? { ...of, expiresAt: after(3 * hour) } : of,
       accessToken: { value, token },
       refreshToken: of && {

@@ -24,8 +24,12 @@ async function addTargets(): Promise<void> {
       for (let nth = 0; nth < inUnit; nth++) {
         const loaded = await tx.load(targets.aggregate, kernel.newId());
         const added = targets.add(loaded.state, {
-          ...{ kind: "rest_webhook", url: "https://hooks.example.com/", isAsync: false },
-          ...{ interruptOnError: true, payloadSecrets: false, timeoutMs: 10_000 },
+          kind: "rest_webhook",
+          url: "https://hooks.example.com/",
+          isAsync: false,
+          interruptOnError: true,
+          payloadSecrets: false,
+          timeoutMs: 10_000,
           name: `bulk ${unit}/${nth}`,
         });
         tx.record(targets.aggregate, loaded, added, owner);

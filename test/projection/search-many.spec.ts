@@ -45,7 +45,10 @@ describe("a search among so many rows that it is asked where it holds up nobody"
 
   const find = (filters: SQL[], page: Partial<Page> = {}, looksAtEach = true) =>
     search(db, notes, {
-      ...{ instanceId: "one", filters, looksAtEach, order: db.table(notes).id },
+      instanceId: "one",
+      filters,
+      looksAtEach,
+      order: db.table(notes).id,
       page: { offset: 0n, limit: 100, asc: true, after: "", skipTotal: false, ...page },
       limits: { listDefault: 100, listMax: 1_000 },
       cursors: { secrets, instanceId: "one", list: "test" },

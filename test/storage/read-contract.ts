@@ -22,7 +22,11 @@ const inPlainBytes = (row: object) =>
   );
 
 const someSecret = {
-  ...{ instanceId: "one", ownerType: "user", ownerId: "u", id: "1", keyId: "k" },
+  instanceId: "one",
+  ownerType: "user",
+  ownerId: "u",
+  id: "1",
+  keyId: "k",
   createdAt: new Date(0),
 };
 
@@ -350,13 +354,16 @@ function lengthyContract(fresh: () => Promise<Fresh>): void {
     it("gives what others give, for values of every kind", async () => {
       await using store = await fresh();
       const sample = {
-        ...{ ...someSample, int64: 2n ** 53n - 1n, flag: false, data: { list: ["1e5", null] } },
-        ...{
-          at: new Date(1_700_000_000_123),
-          raw: new Uint8Array([0, 255]),
-          maybeText: "a\u{1F600}",
-        },
-        ...{ maybeData: [1], maybeAt: new Date(1), maybeRaw: new Uint8Array([1]) },
+        ...someSample,
+        int64: 2n ** 53n - 1n,
+        flag: false,
+        data: { list: ["1e5", null] },
+        at: new Date(1_700_000_000_123),
+        raw: new Uint8Array([0, 255]),
+        maybeText: "a\u{1F600}",
+        maybeData: [1],
+        maybeAt: new Date(1),
+        maybeRaw: new Uint8Array([1]),
       };
       await store.db.commit(
         unit({

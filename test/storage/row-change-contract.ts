@@ -112,7 +112,9 @@ export function rowChangeContract(fresh: () => Promise<Fresh>): void {
           changes: [
             ...["a", "b", "c", "d"].map((id) => note(id)),
             insertRow(notes, {
-              ...{ instanceId: "one", id: "e", body: "fifth" },
+              instanceId: "one",
+              id: "e",
+              body: "fifth",
               sequence: new PendingSequence(1),
             }),
             ...["s", "t", "u"].map((id, nth) => insertRow(samples, sample(id, nth))),
@@ -141,7 +143,12 @@ export function rowChangeContract(fresh: () => Promise<Fresh>): void {
       const rows = await db.read.select().from(t).orderBy(t.id);
       assert.deepEqual(
         rows.map(({ id, int, int64, flag, data, raw, maybeRaw }) => [
-          ...[id, int, int64, flag, data, Buffer.from(raw).toString("hex")],
+          id,
+          int,
+          int64,
+          flag,
+          data,
+          Buffer.from(raw).toString("hex"),
           maybeRaw && Buffer.from(maybeRaw).toString("hex"),
         ]),
         [

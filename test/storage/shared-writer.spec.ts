@@ -19,7 +19,7 @@ const startWriter = (place: FilePlace, broken: (error: unknown) => void = () => 
 async function join(place: FilePlace, more: { socket?: string; onBroken?: () => void } = {}) {
   const { socket = addressOf(place), ...rest } = more;
   const shared = { socket, processName: newProcessName(), endedOf: async () => [] };
-  const db = openSqlite({ ...{ path: place.path, schema, serves: true, shared }, ...rest });
+  const db = openSqlite({ path: place.path, schema, serves: true, shared, ...rest });
   await db.migrate();
   return db;
 }

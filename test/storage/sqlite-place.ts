@@ -63,7 +63,9 @@ export async function sharedPlace(): Promise<FilePlace> {
       const endedOf = async (names: readonly string[]) =>
         names.filter((name) => !running.has(name));
       const db = openSqlite({
-        ...{ path, schema, serves: true },
+        path,
+        schema,
+        serves: true,
         shared: { socket, processName, endedOf },
       });
       const close = db[Symbol.asyncDispose].bind(db);

@@ -343,7 +343,9 @@ describe("what was deleted from an SQLite file", () => {
     const markOf = (turn: number) => (turn % 10 === 0 ? "MARKER" : "plain-");
     const row = (turn: number, length: number) =>
       putRow(notes, {
-        ...{ instanceId: "one", id: idOf(turn), sequence: 1n },
+        instanceId: "one",
+        id: idOf(turn),
+        sequence: 1n,
         body: markOf(turn) + idOf(turn) + "x".repeat(length),
       });
     const turns = Array.from({ length: count }, (_, turn) => turn);

@@ -116,7 +116,10 @@ export async function startTestApp(options: TestOptions = {}): Promise<TestApp> 
   const clock = options.now === undefined ? {} : { now: options.now };
   const { moreModules = [], shared, tracing } = options;
   const kernel = await openKernel(config, {
-    ...{ logger: loggerOf(options), moreModules, tracing, ...clock },
+    logger: loggerOf(options),
+    moreModules,
+    tracing,
+    ...clock,
     ...(shared === undefined ? {} : { shared, serves: true }),
   });
   const { made, app } = await start(kernel, options).catch(async (error: unknown) => {

@@ -78,7 +78,12 @@ export async function startDirectory(people: readonly Person[]): Promise<Directo
     await once(server, "exit");
   };
   return {
-    ...{ url, tlsUrl, baseDn, bindDn, bindPassword, kill },
+    url,
+    tlsUrl,
+    baseDn,
+    bindDn,
+    bindPassword,
+    kill,
     ca: readFileSync(cert, "utf8"),
     async [Symbol.asyncDispose]() {
       await kill();
@@ -110,7 +115,9 @@ function entries(baseDn: string, people: readonly Person[]): string {
   const entry = ({ uid, password, ...more }: Person) =>
     [
       `dn: uid=${uid},${baseDn}`,
-      ...["objectClass: inetOrgPerson", `uid: ${uid}`, `userPassword: ${password}`],
+      "objectClass: inetOrgPerson",
+      `uid: ${uid}`,
+      `userPassword: ${password}`,
       ...Object.entries({ cn: uid, sn: uid, ...more }).map(([name, value]) => `${name}: ${value}`),
     ].join("\n");
   const root = `dn: ${baseDn}\nobjectClass: dcObject\nobjectClass: organization\no: test\ndc: directory`;

@@ -137,7 +137,11 @@ export async function startFakeProvider({ isInBackground = false } = {}): Promis
     const now = Math.floor(Date.now() / 1_000);
     const all = {
       ...user,
-      ...{ iss: issuer, aud: provider.clientId, iat: now, exp: now + 300, auth_time: now },
+      iss: issuer,
+      aud: provider.clientId,
+      iat: now,
+      exp: now + 300,
+      auth_time: now,
       ...(nonce === null ? {} : { nonce }),
       ...other,
     };

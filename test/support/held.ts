@@ -40,7 +40,8 @@ export async function heldService(): Promise<{
   const env = {
     ...place.env,
     IDSVC_EXTERNAL_URL: `http://localhost:${place.port}`,
-    ...{ IDSVC_BUDGET_FLOWS: "0", IDSVC_BUDGET_GUESSES: "0" },
+    IDSVC_BUDGET_FLOWS: "0",
+    IDSVC_BUDGET_GUESSES: "0",
     IDSVC_BUDGET_UNAUTHENTICATED: "0",
   };
   const { url, pid, stop } = await startServer({ ...place, env });

@@ -47,7 +47,9 @@ export async function startMailServer(): Promise<MailServer> {
 
   async function listen() {
     const server = new SMTPServer({
-      ...{ authOptional: true, allowInsecureAuth: true, disabledCommands: ["STARTTLS"] },
+      authOptional: true,
+      allowInsecureAuth: true,
+      disabledCommands: ["STARTTLS"],
       onAuth({ username, password }, _, done) {
         const isRight = username === account.user && password === account.password;
         done(isRight ? null : new Error("wrong"), isRight ? { user: account.user } : undefined);

@@ -121,7 +121,12 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
 
   const made: OidcPeer = {
     ...peer,
-    ...{ issuer, at, ports, deps, now, send },
+    issuer,
+    at,
+    ports,
+    deps,
+    now,
+    send,
     pass(ms) {
       shift += ms;
     },
@@ -181,11 +186,21 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
       const scope = more.scope ?? ["openid"];
       const code = ports.newSecret("authorization_code");
       const grant: CodeGrant = {
-        ...{ clientId, userId, organizationId: user.organizationId, sessionId: "" },
+        clientId,
+        userId,
+        organizationId: user.organizationId,
+        sessionId: "",
         // As if the person had allowed everything on the page.
         ...(await targetsOf(ports, at, client, user, { scope, access: { kind: "everything" } })),
-        ...{ nonce: undefined, claims: undefined, actor: undefined, parents: [] },
-        ...{ authTime: now(), amr: ["pwd"], acr: undefined, redirectUri, codeChallenge: undefined },
+        nonce: undefined,
+        claims: undefined,
+        actor: undefined,
+        parents: [],
+        authTime: now(),
+        amr: ["pwd"],
+        acr: undefined,
+        redirectUri,
+        codeChallenge: undefined,
         ...more,
       };
       const expiresAt = new Date(now().getTime() + 60_000);

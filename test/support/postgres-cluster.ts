@@ -53,8 +53,18 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   // Byte order must come from our tables: the server's own order of texts is another one, where it can be.
   const locale = bin.version >= 15 ? ["--locale-provider=icu", "--icu-locale=en-US"] : [];
   const init = [
-    ...["-D", base, "-U", superuser, "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"],
-    ...["--no-instructions", ...locale],
+    "-D",
+    base,
+    "-U",
+    superuser,
+    "-A",
+    "trust",
+    "-E",
+    "UTF8",
+    "--no-locale",
+    "--no-sync",
+    "--no-instructions",
+    ...locale,
   ];
   const { standbyOf: primary } = options;
   const [program, args] =

@@ -67,7 +67,11 @@ const templates = new WeakMap<Schema, Promise<string>>();
 /** Tells apart what is made of two schemas, and of one by two builds. */
 function fingerprintOf(schema: Schema): string {
   const tables = allTables(schema).map(({ table, role }) => [
-    ...[role, shapeOf(table), createTable(table), indexesOf(table), triggersOf(table)],
+    role,
+    shapeOf(table),
+    createTable(table),
+    indexesOf(table),
+    triggersOf(table),
   ]);
   const all = JSON.stringify([storeFormat, ownTables, functions, tables]);
   return createHash("sha256").update(all).digest("hex").slice(0, 16);

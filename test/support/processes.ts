@@ -45,15 +45,18 @@ export async function storeOfMany(on: typeof engine = engine) {
         files: [],
         flags: {},
         env: {
-          ...{ IDSVC_DATA_DIR: dataDir, IDSVC_PORT: "0" },
-          ...{ IDSVC_EXTERNAL_URL: "http://localhost:8080" },
+          IDSVC_DATA_DIR: dataDir,
+          IDSVC_PORT: "0",
+          IDSVC_EXTERNAL_URL: "http://localhost:8080",
           ...(await storeEnv(dataDir)),
           ...at,
           ...env,
         },
       });
       return openKernel(config, {
-        ...{ logger: silentLogger(), serves: true, moreModules },
+        logger: silentLogger(),
+        serves: true,
+        moreModules,
         ...(now === undefined ? {} : { now }),
         ...shared(),
       });
@@ -63,7 +66,9 @@ export async function storeOfMany(on: typeof engine = engine) {
       const kernel = await this.open(options);
       const app = await startApp(kernel, options);
       return {
-        ...{ kernel, app, port: app.port },
+        kernel,
+        app,
+        port: app.port,
         async [Symbol.asyncDispose]() {
           await app[Symbol.asyncDispose]();
           await kernel[Symbol.asyncDispose]();

@@ -47,7 +47,10 @@ function formsOf(value: string): string[] {
   });
   const latin = bytes.toString("latin1");
   return [
-    ...[latin, latin.toLowerCase(), latin.toUpperCase(), bytes.toString("hex")],
+    latin,
+    latin.toLowerCase(),
+    latin.toUpperCase(),
+    bytes.toString("hex"),
     ...inBase64.flatMap((each) => [each, each.replaceAll("-", "+").replaceAll("_", "/")]),
   ];
 }

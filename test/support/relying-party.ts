@@ -86,7 +86,8 @@ export async function startRelyingParty(
       scope: "openid",
       code_challenge: await oidc.calculatePKCECodeChallenge(verifier),
       code_challenge_method: "S256",
-      ...{ state, nonce },
+      state,
+      nonce,
       ...Object.fromEntries(more),
     });
   }
@@ -117,7 +118,9 @@ export async function startRelyingParty(
   }
 
   return {
-    ...{ origin, client, told },
+    origin,
+    client,
+    told,
     login: (more = {}) => `${origin}/login?${new URLSearchParams(more)}`,
     last() {
       const last = told.at(-1);

@@ -92,7 +92,10 @@ describe("the log on standard output", () => {
 
 describe("the line of a request that is not RPC", () => {
   const facts = {
-    ...{ status: 200, ms: 1.234, instanceId: "128000000000000000", requestId: "A_-9" },
+    status: 200,
+    ms: 1.234,
+    instanceId: "128000000000000000",
+    requestId: "A_-9",
     clientAddress: "2001:db8:1::/48",
   };
   for (const [what, each] of [

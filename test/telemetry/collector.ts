@@ -121,7 +121,12 @@ const kinds = ["internal", "internal", "server", "client", "consumer", "consumer
 
 function spanOf(bytes: Uint8Array): ToldSpan {
   const span: ToldSpan = {
-    ...{ traceId: "", spanId: "", parentId: "", name: "", kind: "internal", isError: false },
+    traceId: "",
+    spanId: "",
+    parentId: "",
+    name: "",
+    kind: "internal",
+    isError: false,
     attributes: {},
   };
   const messages = inner({

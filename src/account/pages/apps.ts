@@ -40,7 +40,9 @@ export function appsPage(page: AccountPage, { apps, organization, parts }: AppsV
         : html`${t("account.lastUsed")} ${when(page, lastUsed)}`,
     ],
     action: press(page, {
-      ...{ action: accountPaths.apps, name: "revoke", value: id },
+      action: accountPaths.apps,
+      name: "revoke",
+      value: id,
       label: t("account.revoke"),
       about: app,
     }),

@@ -34,12 +34,18 @@ export function providersPage(page: AccountPage, { links, offered }: ProvidersVi
       isSuspended && t("account.suspended"),
     ],
     action: press(page, {
-      ...{ action, name: "remove", value: idpId, label: t("account.remove"), about: provider },
+      action,
+      name: "remove",
+      value: idpId,
+      label: t("account.remove"),
+      about: provider,
     }),
   }));
   const more = offered.map(({ id, name }) =>
     button(html`${icon("plus")}${t("account.link", { provider: name })}`, {
-      ...{ name: "link", value: id, look: "plain" },
+      name: "link",
+      value: id,
+      look: "plain",
     }),
   );
   return accountLayout(

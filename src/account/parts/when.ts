@@ -8,8 +8,13 @@ export function when({ language }: Page, at: Timestamp | undefined): Html | unde
   if (at === undefined) return undefined;
   const date = timestampDate(at);
   const text = new Intl.DateTimeFormat(language, {
-    ...{ year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" },
-    ...{ timeZone: "UTC", timeZoneName: "short" },
+    year: "numeric",
+    month: "short",
+    day: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    timeZone: "UTC",
+    timeZoneName: "short",
   }).format(date);
   return html`<time datetime="${date.toISOString()}">${text}</time>`;
 }

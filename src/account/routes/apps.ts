@@ -24,9 +24,12 @@ export const appsRoute = (parts: AccountParts): Route =>
       const shown = result.slice(0, ofOnePage);
       const apps = await Promise.all(
         shown.map(async ({ details, appName, clientId, ...consent }) => ({
-          ...{ id: details?.id ?? "", app: appName || clientId },
+          id: details?.id ?? "",
+          app: appName || clientId,
           scopes: await parts.consents.besideOwnApi(instanceId, consent.scopes),
-          ...{ access: consent.access, since: consent.since, lastUsed: consent.lastUsed },
+          access: consent.access,
+          since: consent.since,
+          lastUsed: consent.lastUsed,
         })),
       );
       const organization = await parts.users.organizationName(instanceId, own.user.organizationId);

@@ -88,13 +88,20 @@ async function allOf(parts: AccountParts, own: Own): Promise<Record<string, Json
   );
   const all = await parts.deps.memberships.ofUser(context.at.instanceId, id);
   const memberships = all.map(({ contextType, contextId, roles }) => ({
-    ...{ context_type: contextType, context_id: contextId, roles: [...roles] },
+    context_type: contextType,
+    context_id: contextId,
+    roles: [...roles],
   }));
   const isComplete = events.length < mostEvents;
   return {
     is_complete: isComplete,
     user: read.user === undefined ? null : written(GetUserSchema, read.user),
-    ...{ metadata, memberships, user_grants: grants, sessions, consents, events },
+    metadata,
+    memberships,
+    user_grants: grants,
+    sessions,
+    consents,
+    events,
   };
 }
 

@@ -25,7 +25,8 @@ export const historyRoute = (parts: AccountParts): Route =>
           const place = parts.placeOf(address ?? "");
           const by = editor?.userId ?? "";
           return {
-            ...{ text: localizedMessage, at: creationDate },
+            text: localizedMessage,
+            at: creationDate,
             where: [browser, system, place, address]
               .filter((each) => (each ?? "") !== "")
               .join(" · "),

@@ -64,7 +64,10 @@ export function passkeyRoutes(parts: AccountParts): Route[] {
         const all = (await waysIn(own))?.webAuthN ?? [];
         const passkeys = all.map(
           ({ webAuthNId, name, isVerified, creationDate, lastUseDate, aaguid }) => ({
-            ...{ id: webAuthNId, name, since: creationDate, lastUse: lastUseDate },
+            id: webAuthNId,
+            name,
+            since: creationDate,
+            lastUse: lastUseDate,
             isPrepared: !isVerified,
             maker: makerOf(aaguid),
           }),

@@ -61,7 +61,10 @@ export function providersRoute(parts: AccountParts): Route {
       const { instanceId } = own.context.at;
       const links = await Promise.all(
         all.map(async ({ idpId, username, creationDate: since, suspended: isSuspended }) => ({
-          ...{ idpId, username, since, isSuspended },
+          idpId,
+          username,
+          since,
+          isSuspended,
           provider: (await intents.provider(instanceId, idpId))?.name ?? idpId,
         })),
       );

@@ -45,7 +45,9 @@ const codeFlow = (type: string, authentication: string): Given => ({
 
 /** Makes an app of one of the kinds that there are; what fits a kind is set with it. */
 export const addApp = (given: Given, fields: readonly Field[]): Action => ({
-  ...{ word: "addApplication", method: app.createApp, given },
+  word: "addApplication",
+  method: app.createApp,
+  given,
   fields: [
     ...fields,
     { path: "app.name" },
@@ -73,7 +75,8 @@ export const addApp = (given: Given, fields: readonly Field[]): Action => ({
     },
   ],
   once: secrets,
-  ...{ leadsTo: "/applications/$id", tab: "guide" },
+  leadsTo: "/applications/$id",
+  tab: "guide",
 });
 
 const oidcFields: readonly { path: string }[] = [
@@ -95,7 +98,8 @@ const oidcFields: readonly { path: string }[] = [
 ].map((name) => ({ path: `app.oidc.${name}` }));
 
 const keys: Rows = {
-  ...{ word: "keys", tab: "credentials" },
+  word: "keys",
+  tab: "credentials",
   search: { method: app.listKeys, request: (object) => ({ id: textAt(object, "details.id") }) },
   columns: [
     { path: "key_id", word: "id", as: "code" },
@@ -106,7 +110,9 @@ const keys: Rows = {
   ],
   add: [
     {
-      ...{ word: "addKey", method: app.addKey, given: page },
+      word: "addKey",
+      method: app.addKey,
+      given: page,
       fields: [
         { path: "key.expiration_date" },
         {
@@ -120,20 +126,26 @@ const keys: Rows = {
       once: [{ path: "key_id", word: "id" }, { path: "key_file" }],
     },
     {
-      ...{ word: "anotherSecret", method: app.regenerateSecret, given: page },
-      ...{ isDangerous: true, once: [{ path: "client_secret" }] },
+      word: "anotherSecret",
+      method: app.regenerateSecret,
+      given: page,
+      isDangerous: true,
+      once: [{ path: "client_secret" }],
     },
   ],
   actions: [
     {
-      ...{ word: "remove", method: app.removeKey, isDangerous: true },
+      word: "remove",
+      method: app.removeKey,
+      isDangerous: true,
       given: { ...page, key_id: { of: "key_id" } },
     },
   ],
 };
 
 const consents: Rows = {
-  ...{ word: "consents", tab: "access" },
+  word: "consents",
+  tab: "access",
   search: {
     method: ConsentService.method.searchConsents,
     request: (object) => ({ filters: [{ client_id: textAt(object, "client_id") }] }),
@@ -171,7 +183,11 @@ export const application: Kind = {
   ],
   actions: [
     {
-      ...{ word: "edit", method: app.patchApp, given: id, isChange: true, when: isOidc },
+      word: "edit",
+      method: app.patchApp,
+      given: id,
+      isChange: true,
+      when: isOidc,
       fields: [
         { path: "app.name" },
         { path: "app.oidc.redirect_uris", as: "redirects" },
@@ -181,13 +197,18 @@ export const application: Kind = {
       once: [{ path: "client_secret" }, { path: "compliance_problems" }],
     },
     {
-      ...{ word: "editApi", method: app.patchApp, given: id, isChange: true },
-      ...{ when: (object) => !isOidc(object) },
+      word: "editApi",
+      method: app.patchApp,
+      given: id,
+      isChange: true,
+      when: (object) => !isOidc(object),
       fields: [{ path: "app.name" }, { path: "app.api.auth_method_type" }],
       once: [{ path: "client_secret" }],
     },
     {
-      ...{ word: "setApiAccess", method: app.patchApp, given: id },
+      word: "setApiAccess",
+      method: app.patchApp,
+      given: id,
       fields: [
         { path: "app.api_access.permissions", initial: { of: "app.api_access.permissions" } },
         { path: "app.api_access.instance", initial: { of: "app.api_access.instance" } },
@@ -200,17 +221,25 @@ export const application: Kind = {
       asFor: SMTPProviderService.method.createSMTPProvider,
     },
     {
-      ...{ word: "deactivate", method: app.deactivateApp, given: id, isDangerous: true },
+      word: "deactivate",
+      method: app.deactivateApp,
+      given: id,
+      isDangerous: true,
       when: (object) => activity(object, true),
       undo: { method: app.activateApp, given: id },
     },
     {
-      ...{ word: "activate", method: app.activateApp, given: id },
+      word: "activate",
+      method: app.activateApp,
+      given: id,
       when: (object) => activity(object, false),
     },
     {
-      ...{ word: "delete", method: app.deleteApp, given: id },
-      ...{ isDangerous: true, leadsTo: "/applications" },
+      word: "delete",
+      method: app.deleteApp,
+      given: id,
+      isDangerous: true,
+      leadsTo: "/applications",
     },
   ],
   rows: [keys, usersOf("app.project_id"), organizationsOf("app.project_id"), consents],

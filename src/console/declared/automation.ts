@@ -51,7 +51,9 @@ export const targets: Listed = {
   opens: { to: "/targets/$id", id: "details.id" },
   add: [
     {
-      ...{ word: "addTarget", method: action.createTarget, leadsTo: "/targets/$id" },
+      word: "addTarget",
+      method: action.createTarget,
+      leadsTo: "/targets/$id",
       fields: [
         { path: "target.name" },
         call,
@@ -81,7 +83,10 @@ export const target: Kind = {
   ],
   actions: [
     {
-      ...{ word: "edit", method: action.patchTarget, given: id, isChange: true },
+      word: "edit",
+      method: action.patchTarget,
+      given: id,
+      isChange: true,
       fields: [
         { path: "target.name" },
         { path: "target.rest_webhook.url", word: "field_rest_webhook" },
@@ -91,12 +96,16 @@ export const target: Kind = {
       ],
     },
     {
-      ...{ word: "anotherSigningKey", method: action.patchTarget, isDangerous: true },
+      word: "anotherSigningKey",
+      method: action.patchTarget,
+      isDangerous: true,
       given: { ...id, "target.rotate_signing_key": { is: true } },
       once: signing,
     },
     {
-      ...{ word: "testTarget", method: delivery.testTarget, given: id },
+      word: "testTarget",
+      method: delivery.testTarget,
+      given: id,
       once: [
         { path: "delivery.state" },
         { path: "delivery.status_class" },
@@ -104,8 +113,11 @@ export const target: Kind = {
       ],
     },
     {
-      ...{ word: "delete", method: action.deleteTarget, given: id },
-      ...{ isDangerous: true, leadsTo: "/targets" },
+      word: "delete",
+      method: action.deleteTarget,
+      given: id,
+      isDangerous: true,
+      leadsTo: "/targets",
     },
   ],
   rows: [],
@@ -113,7 +125,8 @@ export const target: Kind = {
 };
 
 const one = (path: string, method: DescMethodUnary, rows: string): Field => ({
-  ...{ path, isRequired: true },
+  path,
+  isRequired: true,
   choices: { method, request: () => ({}), rows },
 });
 const conditions = (path: string): Ways => ({
@@ -149,7 +162,9 @@ const calledTargets: Field = {
   choices: {
     method: action.searchTargets,
     request: () => ({ query: { limit: 1000 } }),
-    ...{ rows: "result", value: "details.id", label: "target.name" },
+    rows: "result",
+    value: "details.id",
+    label: "target.name",
   },
 };
 
@@ -165,16 +180,19 @@ export const executions: Listed = {
   ],
   add: [
     {
-      ...{ word: "addExecution", method: action.putExecution },
+      word: "addExecution",
+      method: action.putExecution,
       fields: [conditions("execution.condition"), calledTargets, { path: "execution.includes" }],
     },
     {
-      ...{ word: "matchExecution", method: delivery.matchExecution },
+      word: "matchExecution",
+      method: delivery.matchExecution,
       fields: [conditions("condition")],
       once: [
         { path: "execution_id", word: "condition" },
         {
-          ...{ path: "targets", word: "targets" },
+          path: "targets",
+          word: "targets",
           columns: [
             { path: "target_id", word: "id", as: "code" },
             { path: "via_execution_id", word: "condition", as: "code" },
@@ -187,14 +205,15 @@ export const executions: Listed = {
   ],
   actions: [
     {
-      ...{ word: "edit", method: action.putExecution },
+      word: "edit",
+      method: action.putExecution,
       given: { "execution.condition": { of: "execution.condition" } },
       fields: [
         { ...calledTargets, initial: { of: "execution.targets" } },
         { path: "execution.includes", initial: { of: "execution.includes" } },
       ],
     },
-    { ...{ word: "remove", method: action.deleteExecution, given: id }, isDangerous: true },
+    { word: "remove", method: action.deleteExecution, given: id, isDangerous: true },
   ],
 };
 

@@ -58,54 +58,66 @@ export const grantUserRoles = (
 
 export const userGrantActions: readonly Action[] = [
   {
-    ...{ word: "changeRoles", method: grants.patchUserGrant, given: id, isChange: true },
+    word: "changeRoles",
+    method: grants.patchUserGrant,
+    given: id,
+    isChange: true,
     fields: [
       { path: "user_grant.role_keys", isRequired: true, choices: rolesAt("user_grant.project_id") },
     ],
   },
   {
-    ...{ word: "deactivate", method: grants.deactivateUserGrant, given: id, isDangerous: true },
+    word: "deactivate",
+    method: grants.deactivateUserGrant,
+    given: id,
+    isDangerous: true,
     when: (grant) => activity(grant, true),
   },
   {
-    ...{ word: "activate", method: grants.activateUserGrant, given: id },
+    word: "activate",
+    method: grants.activateUserGrant,
+    given: id,
     when: (grant) => activity(grant, false),
   },
-  { ...{ word: "remove", method: grants.deleteUserGrant, given: id }, isDangerous: true },
+  { word: "remove", method: grants.deleteUserGrant, given: id, isDangerous: true },
 ];
 
 const projectGrantActions: readonly Action[] = [
   {
-    ...{ word: "changeRoles", method: projectGrants.patchProjectGrant, given: id, isChange: true },
+    word: "changeRoles",
+    method: projectGrants.patchProjectGrant,
+    given: id,
+    isChange: true,
     fields: [{ path: "project_grant.role_keys", choices: rolesAt("project_grant.project_id") }],
   },
   {
-    ...{
-      word: "deactivate",
-      method: projectGrants.deactivateProjectGrant,
-      given: id,
-      isDangerous: true,
-    },
+    word: "deactivate",
+    method: projectGrants.deactivateProjectGrant,
+    given: id,
+    isDangerous: true,
     when: (grant) => activity(grant, true),
   },
   {
-    ...{ word: "activate", method: projectGrants.activateProjectGrant, given: id },
+    word: "activate",
+    method: projectGrants.activateProjectGrant,
+    given: id,
     when: (grant) => activity(grant, false),
   },
-  {
-    ...{ word: "remove", method: projectGrants.deleteProjectGrant, given: id },
-    isDangerous: true,
-  },
+  { word: "remove", method: projectGrants.deleteProjectGrant, given: id, isDangerous: true },
 ];
 
 /** What the organization that a project was granted to may do with the grant. */
 export const receivedGrantActions: readonly Action[] = [
   {
-    ...{ word: "accept", method: projectGrants.acceptProjectGrant, given: id },
+    word: "accept",
+    method: projectGrants.acceptProjectGrant,
+    given: id,
     when: (grant) => grant["accepted"] !== true,
   },
   {
-    ...{ word: "decline", method: projectGrants.declineProjectGrant, given: id },
+    word: "decline",
+    method: projectGrants.declineProjectGrant,
+    given: id,
     when: (grant) => grant["accepted"] !== true,
     isDangerous: true,
   },
@@ -119,7 +131,8 @@ const ofProject = (path: Path) => (object: JsonObject) => ({
 export function usersOf(path: Path): Rows {
   const given: Given = { "user_grant.project_id": { page: path } };
   return {
-    ...{ word: "grantsOfUsers", tab: "access" },
+    word: "grantsOfUsers",
+    tab: "access",
     search: { method: grants.searchUserGrants, request: ofProject(path) },
     columns: [
       { path: "user_grant.user_id", word: "who", as: "person" },
@@ -128,7 +141,9 @@ export function usersOf(path: Path): Rows {
     add: [
       grantUserRoles(given, [{ path: "user_grant.user_id", word: "person", as: "person" }], path),
       {
-        ...{ word: "grantRolesToMany", method: grants.createUserGrant, given },
+        word: "grantRolesToMany",
+        method: grants.createUserGrant,
+        given,
         fields: [{ path: "user_grant.role_keys", isRequired: true, choices: rolesAt(path) }],
         pasted: { field: "user_grant.user_id" },
       },
@@ -139,7 +154,8 @@ export function usersOf(path: Path): Rows {
 
 /** The organizations that have roles of a project, whose ID the page has at the path. */
 export const organizationsOf = (path: Path): Rows => ({
-  ...{ word: "grantsOfOrganizations", tab: "access" },
+  word: "grantsOfOrganizations",
+  tab: "access",
   search: { method: projectGrants.searchProjectGrants, request: ofProject(path) },
   columns: [
     { path: "project_grant.granted_organization_id", word: "organization", as: "organization" },
@@ -149,7 +165,8 @@ export const organizationsOf = (path: Path): Rows => ({
   ],
   add: [
     {
-      ...{ word: "grantToOrganization", method: projectGrants.createProjectGrant },
+      word: "grantToOrganization",
+      method: projectGrants.createProjectGrant,
       given: { "project_grant.project_id": { page: path } },
       fields: [
         { path: "project_grant.granted_organization_id", word: "organization", as: "organization" },

@@ -32,7 +32,9 @@ export const firstSteps: readonly FirstStep[] = [
       ),
   },
   {
-    ...{ word: "stepOwner", to: "/administrators", request: () => some },
+    word: "stepOwner",
+    to: "/administrators",
+    request: () => some,
     method: MembershipService.method.searchMemberships,
     isTaken: (answer) =>
       objectsAt(answer, "result").filter(
@@ -42,18 +44,23 @@ export const firstSteps: readonly FirstStep[] = [
       ).length > 2,
   },
   {
-    ...{ word: "stepMail", to: "/mail", request: () => some },
+    word: "stepMail",
+    to: "/mail",
+    request: () => some,
     method: SMTPProviderService.method.searchSMTPProviders,
     isTaken: (answer) =>
       objectsAt(answer, "result").some(({ state }) => state === "EFFECTIVE_STATE_ACTIVE"),
   },
   {
-    ...{ word: "stepApplication", to: "/applications", request: () => some },
+    word: "stepApplication",
+    to: "/applications",
+    request: () => some,
     method: AppService.method.searchApps,
     isTaken: (answer) => found(answer) > 0,
   },
   {
-    ...{ word: "stepPeople", to: "/people" },
+    word: "stepPeople",
+    to: "/people",
     method: UserService.method.searchUsers,
     request: () => ({
       ...some,

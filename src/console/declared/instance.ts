@@ -23,7 +23,8 @@ export const webKeys: Listed = {
   ],
   add: [
     {
-      ...{ word: "addWebKey", method: keys.createWebKey },
+      word: "addWebKey",
+      method: keys.createWebKey,
       fields: [
         {
           word: "kind",
@@ -38,11 +39,17 @@ export const webKeys: Listed = {
   ],
   actions: [
     {
-      ...{ word: "activateKey", method: keys.activateWebKey, given: id, isDangerous: true },
+      word: "activateKey",
+      method: keys.activateWebKey,
+      given: id,
+      isDangerous: true,
       when: (key) => key["state"] === "WEB_KEY_STATE_INITIAL",
     },
     {
-      ...{ word: "delete", method: keys.deleteWebKey, given: id, isDangerous: true },
+      word: "delete",
+      method: keys.deleteWebKey,
+      given: id,
+      isDangerous: true,
       when: (key) => key["state"] !== "WEB_KEY_STATE_ACTIVE",
     },
   ],
@@ -61,7 +68,9 @@ export const userSchemas: Listed = {
   opens: { to: "/schemas/$id", id: "details.id" },
   add: [
     {
-      ...{ word: "addSchema", method: schemas.createUserSchema, leadsTo: "/schemas/$id" },
+      word: "addSchema",
+      method: schemas.createUserSchema,
+      leadsTo: "/schemas/$id",
       fields: fieldsIn(schemas.createUserSchema.input, "user_schema"),
     },
   ],
@@ -82,20 +91,31 @@ export const userSchema: Kind = {
   ],
   actions: [
     {
-      ...{ word: "edit", method: schemas.patchUserSchema, given: id, isChange: true },
+      word: "edit",
+      method: schemas.patchUserSchema,
+      given: id,
+      isChange: true,
       fields: fieldsIn(schemas.patchUserSchema.input, "user_schema"),
     },
     {
-      ...{ word: "deactivate", method: schemas.deactivateUserSchema, given: id, isDangerous: true },
+      word: "deactivate",
+      method: schemas.deactivateUserSchema,
+      given: id,
+      isDangerous: true,
       when: (object) => activity(object, true),
     },
     {
-      ...{ word: "activate", method: schemas.reactivateUserSchema, given: id },
+      word: "activate",
+      method: schemas.reactivateUserSchema,
+      given: id,
       when: (object) => activity(object, false),
     },
     {
-      ...{ word: "delete", method: schemas.deleteUserSchema, given: id },
-      ...{ isDangerous: true, leadsTo: "/schemas" },
+      word: "delete",
+      method: schemas.deleteUserSchema,
+      given: id,
+      isDangerous: true,
+      leadsTo: "/schemas",
     },
   ],
   rows: [],
@@ -104,7 +124,8 @@ export const userSchema: Kind = {
 /** All who have roles that administer something; those of the instance are given here. */
 export const administrators: Listed = {
   search: { method: members.searchMemberships, request: () => ({}) },
-  ...{ isOfInstance: true, hasNoFilter: true },
+  isOfInstance: true,
+  hasNoFilter: true,
   columns: [
     { path: "membership.user_id", word: "who", as: "person" },
     { path: "membership.roles" },

@@ -10,12 +10,12 @@ const sms = SMSProviderService.method;
 const signing = [{ path: "signing_key" }] as const;
 
 const states = (activate: Action["method"], deactivate: Action["method"]): readonly Action[] => [
+  { word: "activate", method: activate, given: id, when: (object) => activity(object, false) },
   {
-    ...{ word: "activate", method: activate, given: id },
-    when: (object) => activity(object, false),
-  },
-  {
-    ...{ word: "deactivate", method: deactivate, given: id, isDangerous: true },
+    word: "deactivate",
+    method: deactivate,
+    given: id,
+    isDangerous: true,
     when: (object) => activity(object, true),
   },
 ];
@@ -33,8 +33,10 @@ export const mailProviders: Listed = {
   opens: { to: "/mail/$id", id: "details.id" },
   add: [
     {
-      ...{ word: "addMailProvider", method: smtp.createSMTPProvider, once: signing },
-      ...{ fields: fieldsIn(smtp.createSMTPProvider.input, "smtp_provider") },
+      word: "addMailProvider",
+      method: smtp.createSMTPProvider,
+      once: signing,
+      fields: fieldsIn(smtp.createSMTPProvider.input, "smtp_provider"),
       leadsTo: "/mail/$id",
     },
   ],
@@ -55,17 +57,26 @@ export const mailProvider: Kind = {
   ],
   actions: [
     {
-      ...{ word: "edit", method: smtp.patchSMTPProvider, given: id, isChange: true, once: signing },
+      word: "edit",
+      method: smtp.patchSMTPProvider,
+      given: id,
+      isChange: true,
+      once: signing,
       fields: fieldsIn(smtp.patchSMTPProvider.input, "smtp_provider"),
     },
     ...states(smtp.activateSMTPProvider, smtp.deactivateSMTPProvider),
     {
-      ...{ word: "sendTest", method: smtp.testSMTPProvider, given: id },
+      word: "sendTest",
+      method: smtp.testSMTPProvider,
+      given: id,
       fields: [{ path: "test.receiver_address" }],
     },
     {
-      ...{ word: "delete", method: smtp.deleteSMTPProvider, given: id },
-      ...{ isDangerous: true, leadsTo: "/mail" },
+      word: "delete",
+      method: smtp.deleteSMTPProvider,
+      given: id,
+      isDangerous: true,
+      leadsTo: "/mail",
     },
   ],
   rows: [],
@@ -83,8 +94,11 @@ export const smsProviders: Listed = {
   opens: { to: "/sms/$id", id: "details.id" },
   add: [
     {
-      ...{ word: "addSmsProvider", method: sms.createSMSProvider, once: signing },
-      ...{ fields: fieldsIn(sms.createSMSProvider.input, "sms_provider"), leadsTo: "/sms/$id" },
+      word: "addSmsProvider",
+      method: sms.createSMSProvider,
+      once: signing,
+      fields: fieldsIn(sms.createSMSProvider.input, "sms_provider"),
+      leadsTo: "/sms/$id",
     },
   ],
 };
@@ -103,13 +117,20 @@ export const smsProvider: Kind = {
   ],
   actions: [
     {
-      ...{ word: "edit", method: sms.patchSMSProvider, given: id, isChange: true, once: signing },
+      word: "edit",
+      method: sms.patchSMSProvider,
+      given: id,
+      isChange: true,
+      once: signing,
       fields: fieldsIn(sms.patchSMSProvider.input, "sms_provider"),
     },
     ...states(sms.activateSMSProvider, sms.deactivateSMSProvider),
     {
-      ...{ word: "delete", method: sms.deleteSMSProvider, given: id },
-      ...{ isDangerous: true, leadsTo: "/sms" },
+      word: "delete",
+      method: sms.deleteSMSProvider,
+      given: id,
+      isDangerous: true,
+      leadsTo: "/sms",
     },
   ],
   rows: [],

@@ -16,7 +16,8 @@ const domain = DomainService.method;
 const isVerified = (object: JsonObject): boolean => at(object, "domain.is_verified") === true;
 
 const domains: Rows = {
-  ...{ word: "domains", tab: "overview" },
+  word: "domains",
+  tab: "overview",
   search: {
     method: domain.searchDomains,
     request: (object) => ({
@@ -32,7 +33,9 @@ const domains: Rows = {
   ],
   add: [
     {
-      ...{ word: "addDomain", method: domain.createDomain, asFor: org.patchOrganization },
+      word: "addDomain",
+      method: domain.createDomain,
+      asFor: org.patchOrganization,
       given: { "ctx.org_id": { page: "details.id" } },
       fields: [{ path: "domain.name", word: "domain" }, { path: "domain.validation_type" }],
       once: [
@@ -44,16 +47,17 @@ const domains: Rows = {
   ],
   actions: [
     {
-      ...{ word: "proveDomain", method: domain.validate, given: id, asFor: org.patchOrganization },
+      word: "proveDomain",
+      method: domain.validate,
+      given: id,
+      asFor: org.patchOrganization,
       when: (object) => !isVerified(object),
     },
     {
-      ...{
-        word: "changeProof",
-        method: domain.patchDomain,
-        given: id,
-        asFor: org.patchOrganization,
-      },
+      word: "changeProof",
+      method: domain.patchDomain,
+      given: id,
+      asFor: org.patchOrganization,
       fields: [{ path: "domain.validation_type", isRequired: true }],
       when: (object) => !isVerified(object),
       once: [
@@ -63,23 +67,25 @@ const domains: Rows = {
       ],
     },
     {
-      ...{
-        word: "makePrimary",
-        method: domain.setAsPrimary,
-        given: id,
-        asFor: org.patchOrganization,
-      },
+      word: "makePrimary",
+      method: domain.setAsPrimary,
+      given: id,
+      asFor: org.patchOrganization,
       when: isVerified,
     },
     {
-      ...{ word: "remove", method: domain.deleteDomain, given: id, asFor: org.patchOrganization },
+      word: "remove",
+      method: domain.deleteDomain,
+      given: id,
+      asFor: org.patchOrganization,
       isDangerous: true,
     },
   ],
 };
 
 const received: Rows = {
-  ...{ word: "receivedGrants", tab: "access" },
+  word: "receivedGrants",
+  tab: "access",
   search: {
     method: ProjectGrantService.method.searchProjectGrants,
     request: (object) => ({
@@ -109,22 +115,33 @@ export const organization: Kind = {
   ],
   actions: [
     {
-      ...{ word: "edit", method: org.patchOrganization, given: id, isChange: true },
+      word: "edit",
+      method: org.patchOrganization,
+      given: id,
+      isChange: true,
       fields: [{ path: "organization.name" }],
     },
     { word: "makeDefault", method: org.setAsInstanceDefault, given: id },
     {
-      ...{ word: "deactivate", method: org.deactivateOrganization, given: id, isDangerous: true },
+      word: "deactivate",
+      method: org.deactivateOrganization,
+      given: id,
+      isDangerous: true,
       when: (object) => activity(object, true),
       undo: { method: org.activateOrganization, given: id },
     },
     {
-      ...{ word: "activate", method: org.activateOrganization, given: id },
+      word: "activate",
+      method: org.activateOrganization,
+      given: id,
       when: (object) => activity(object, false),
     },
     {
-      ...{ word: "delete", method: org.deleteOrganization, given: id },
-      ...{ isDangerous: true, leadsTo: "/organizations" },
+      word: "delete",
+      method: org.deleteOrganization,
+      given: id,
+      isDangerous: true,
+      leadsTo: "/organizations",
     },
   ],
   rows: [domains, membersOf("org_id", "details.id"), received],
@@ -149,12 +166,14 @@ export const organizations: Listed = {
   opens: { to: "/organizations/$id", id: "details.id" },
   add: [
     {
-      ...{ word: "addOrganization", method: org.createOrganization },
+      word: "addOrganization",
+      method: org.createOrganization,
       fields: [{ path: "organization.name" }, { path: "organization.domain" }],
       leadsTo: "/organizations/$id",
     },
     {
-      ...{ word: "setUpOrganization", method: ManagementService.method.setUpOrg },
+      word: "setUpOrganization",
+      method: ManagementService.method.setUpOrg,
       fields: [
         { path: "org.name", word: "organization" },
         { path: "org.domain", word: "domain" },
@@ -164,7 +183,8 @@ export const organizations: Listed = {
         { path: "human.email.email", word: "email" },
         { path: "human.password", as: "password" },
       ],
-      ...{ leadsTo: "/organizations/$id", newId: "org_id" },
+      leadsTo: "/organizations/$id",
+      newId: "org_id",
     },
   ],
 };

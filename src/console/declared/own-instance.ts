@@ -14,10 +14,7 @@ export const ownInstance = {
   facts: [
     { path: "instance.name" },
     { path: "instance.domains", word: "domains" },
-    {
-      path: "instance.default_organization_id",
-      ...{ word: "defaultOrganization", as: "organization" },
-    },
+    { path: "instance.default_organization_id", word: "defaultOrganization", as: "organization" },
     { path: "instance.limits.audit_log_retention", word: "historyFor" },
     { path: "instance.version", word: "version" },
     { path: "details.id", word: "id", as: "code" },

@@ -6,7 +6,9 @@ import { userName } from "./user-name.ts";
 
 const user = UserService.method;
 const organization: Field = {
-  ...{ path: "ctx.org_id", word: "organization", as: "organization" },
+  path: "ctx.org_id",
+  word: "organization",
+  as: "organization",
   initial: { page: "org" },
 };
 
@@ -14,7 +16,9 @@ const email: Field = { path: "user.contact.email.address", word: "email" };
 
 const add: readonly Action[] = [
   {
-    ...{ word: "addPerson", method: user.createUser, leadsTo: "/people/$id" },
+    word: "addPerson",
+    method: user.createUser,
+    leadsTo: "/people/$id",
     fields: [
       organization,
       { path: "user.username" },
@@ -27,10 +31,7 @@ const add: readonly Action[] = [
             word: "withPassword",
             fields: [
               email,
-              {
-                ...{ path: "user.authenticators.password.password", as: "password" },
-                isRequired: true,
-              },
+              { path: "user.authenticators.password.password", as: "password", isRequired: true },
               { path: "user.authenticators.password.change_required", initial: { is: true } },
             ],
           },
@@ -39,7 +40,9 @@ const add: readonly Action[] = [
     ],
   },
   {
-    ...{ word: "addMachine", method: user.createUser, leadsTo: "/people/$id" },
+    word: "addMachine",
+    method: user.createUser,
+    leadsTo: "/people/$id",
     given: { "user.schema_id": { is: "machine" } },
     fields: [organization, { path: "user.username" }, ...machineData],
   },

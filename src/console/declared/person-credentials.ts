@@ -26,18 +26,25 @@ const rowDates = [
 ] as const;
 
 const password: Rows = {
-  ...{ word: "password", tab: "credentials", path: inside("password"), when: isPerson },
+  word: "password",
+  tab: "credentials",
+  path: inside("password"),
+  when: isPerson,
   columns: [{ path: "last_changed" }, { path: "change_required" }],
   add: [
     {
-      ...{ word: "setPassword", method: user.setPassword, given: page },
+      word: "setPassword",
+      method: user.setPassword,
+      given: page,
       fields: [
         { path: "new_password.password", as: "password", isRequired: true },
         { path: "new_password.change_required", initial: { is: true } },
       ],
     },
     {
-      ...{ word: "sendReset", method: user.requestPasswordReset, given: page },
+      word: "sendReset",
+      method: user.requestPasswordReset,
+      given: page,
       fields: [
         {
           word: "delivery",
@@ -55,7 +62,10 @@ const password: Rows = {
 };
 
 const passkeys: Rows = {
-  ...{ word: "passkeys", tab: "credentials", path: inside("web_auth_n"), when: isPerson },
+  word: "passkeys",
+  tab: "credentials",
+  path: inside("web_auth_n"),
+  when: isPerson,
   columns: [
     { path: "name" },
     { path: "is_verified" },
@@ -64,7 +74,9 @@ const passkeys: Rows = {
   ],
   add: [
     {
-      ...{ word: "invitePasskey", method: user.createWebAuthNRegistrationLink, given: page },
+      word: "invitePasskey",
+      method: user.createWebAuthNRegistrationLink,
+      given: page,
       fields: [
         {
           word: "delivery",
@@ -92,11 +104,16 @@ const passkeys: Rows = {
 };
 
 const totp: Rows = {
-  ...{ word: "totp", tab: "credentials", path: inside("totps"), when: isPerson },
+  word: "totp",
+  tab: "credentials",
+  path: inside("totps"),
+  when: isPerson,
   columns: [{ path: "totp_id", word: "id", as: "code" }, { path: "is_verified" }],
   add: [
     {
-      ...{ word: "addTotp", method: user.startTOTPRegistration, given: page },
+      word: "addTotp",
+      method: user.startTOTPRegistration,
+      given: page,
       once: [{ path: "secret" }, { path: "uri" }],
       next: {
         word: "enterCode",
@@ -110,11 +127,16 @@ const totp: Rows = {
 };
 
 const smsCodes: Rows = {
-  ...{ word: "smsCodes", tab: "credentials", path: inside("otp_sms"), when: isPerson },
+  word: "smsCodes",
+  tab: "credentials",
+  path: inside("otp_sms"),
+  when: isPerson,
   columns: [{ path: "phone", word: "phone" }, { path: "is_verified" }],
   add: [
     {
-      ...{ word: "addSmsCodes", method: user.addOTPSMSAuthenticator, given: page },
+      word: "addSmsCodes",
+      method: user.addOTPSMSAuthenticator,
+      given: page,
       fields: [{ path: "phone.number", word: "phone" }],
       next: {
         word: "enterCode",
@@ -128,11 +150,16 @@ const smsCodes: Rows = {
 };
 
 const emailCodes: Rows = {
-  ...{ word: "emailCodes", tab: "credentials", path: inside("otp_email"), when: isPerson },
+  word: "emailCodes",
+  tab: "credentials",
+  path: inside("otp_email"),
+  when: isPerson,
   columns: [{ path: "address", word: "email" }, { path: "is_verified" }],
   add: [
     {
-      ...{ word: "addEmailCodes", method: user.addOTPEmailAuthenticator, given: page },
+      word: "addEmailCodes",
+      method: user.addOTPEmailAuthenticator,
+      given: page,
       fields: [{ path: "email.address", word: "email" }],
       next: {
         word: "enterCode",
@@ -146,11 +173,16 @@ const emailCodes: Rows = {
 };
 
 const recoveryCodes: Rows = {
-  ...{ word: "recoveryCodes", tab: "credentials", path: inside("recovery_codes"), when: isPerson },
+  word: "recoveryCodes",
+  tab: "credentials",
+  path: inside("recovery_codes"),
+  when: isPerson,
   columns: [{ path: "remaining" }],
   add: [
     {
-      ...{ word: "makeRecoveryCodes", method: user.generateRecoveryCodes, given: page },
+      word: "makeRecoveryCodes",
+      method: user.generateRecoveryCodes,
+      given: page,
       once: [{ path: "recovery_codes", word: "recoveryCodes" }],
     },
   ],
@@ -158,7 +190,9 @@ const recoveryCodes: Rows = {
 };
 
 const linked: Rows = {
-  ...{ word: "linkedProviders", tab: "credentials", when: isPerson },
+  word: "linkedProviders",
+  tab: "credentials",
+  when: isPerson,
   search: {
     method: user.searchIDPAuthenticators,
     request: (object) => ({ id: textAt(object, "details.id") }),
@@ -172,7 +206,9 @@ const linked: Rows = {
   ],
   add: [
     {
-      ...{ word: "linkProvider", method: user.addIDPAuthenticator, given: page },
+      word: "linkProvider",
+      method: user.addIDPAuthenticator,
+      given: page,
       fields: [
         { path: "authenticator.link.idp_id", word: "provider" },
         { path: "authenticator.link.user_id", word: "idThere" },
@@ -184,7 +220,10 @@ const linked: Rows = {
 };
 
 const secret: Rows = {
-  ...{ word: "secret", tab: "credentials", path: inside("secret"), when: isMachine },
+  word: "secret",
+  tab: "credentials",
+  path: inside("secret"),
+  when: isMachine,
   columns: [
     { path: "client_id", as: "code" },
     { path: "creation_date" },
@@ -193,14 +232,18 @@ const secret: Rows = {
   ],
   add: [
     {
-      ...{ word: "makeSecret", method: user.setSecret, given: page },
+      word: "makeSecret",
+      method: user.setSecret,
+      given: page,
       // Another one takes its place: whoever uses it stops to work.
       isDangerous: true,
       when: has(inside("secret")),
       once: [{ path: "client_id" }, { path: "client_secret" }],
     },
     {
-      ...{ word: "makeFirstSecret", method: user.setSecret, given: page },
+      word: "makeFirstSecret",
+      method: user.setSecret,
+      given: page,
       when: (object) => !has(inside("secret"))(object),
       once: [{ path: "client_id" }, { path: "client_secret" }],
     },
@@ -209,11 +252,16 @@ const secret: Rows = {
 };
 
 const keys: Rows = {
-  ...{ word: "keys", tab: "credentials", path: inside("public_keys"), when: isMachine },
+  word: "keys",
+  tab: "credentials",
+  path: inside("public_keys"),
+  when: isMachine,
   columns: [{ path: "key_id", word: "id", as: "code" }, ...rowDates],
   add: [
     {
-      ...{ word: "addKey", method: user.addPublicKey, given: page },
+      word: "addKey",
+      method: user.addPublicKey,
+      given: page,
       fields: [
         { path: "key.expiration_date" },
         {
@@ -231,12 +279,17 @@ const keys: Rows = {
 };
 
 const tokens: Rows = {
-  ...{ word: "tokens", tab: "credentials", path: inside("personal_access_tokens") },
+  word: "tokens",
+  tab: "credentials",
+  path: inside("personal_access_tokens"),
   columns: [{ path: "token_id", word: "id", as: "code" }, ...rowDates],
   add: [
     {
       // People make their own, on the pages of their account.
-      ...{ word: "addToken", method: user.addPersonalAccessToken, given: page, when: isMachine },
+      word: "addToken",
+      method: user.addPersonalAccessToken,
+      given: page,
+      when: isMachine,
       fields: [{ path: "personal_access_token.expiration_date" }],
       once: [{ path: "token" }],
     },
@@ -246,6 +299,14 @@ const tokens: Rows = {
 
 /** What a user logs in with: people by factors, machines by a secret, keys and tokens. */
 export const credentials: readonly Rows[] = [
-  ...[password, passkeys, totp, smsCodes, emailCodes, recoveryCodes, linked],
-  ...[secret, keys, tokens],
+  password,
+  passkeys,
+  totp,
+  smsCodes,
+  emailCodes,
+  recoveryCodes,
+  linked,
+  secret,
+  keys,
+  tokens,
 ];

@@ -54,7 +54,10 @@ const another = {
 
 const contact: readonly Action[] = [
   {
-    ...{ word: "setEmail", method: user.setContactEmail, given: id, when: isPerson },
+    word: "setEmail",
+    method: user.setContactEmail,
+    given: id,
+    when: isPerson,
     fields: [
       { path: "email.address", word: "email", initial: { of: "user.contact.email.address" } },
       proofOf("email"),
@@ -62,15 +65,25 @@ const contact: readonly Action[] = [
     once: [{ path: "verification_code" }],
   },
   {
-    ...{ word: "resendEmailCode", method: user.resendContactEmailCode, given: id },
-    ...{ fields: [another], when: isUnproven("email"), once: [{ path: "verification_code" }] },
+    word: "resendEmailCode",
+    method: user.resendContactEmailCode,
+    given: id,
+    fields: [another],
+    when: isUnproven("email"),
+    once: [{ path: "verification_code" }],
   },
   {
-    ...{ word: "verifyEmail", method: user.verifyContactEmail, given: id },
-    ...{ fields: [{ path: "verification_code" }], when: isUnproven("email") },
+    word: "verifyEmail",
+    method: user.verifyContactEmail,
+    given: id,
+    fields: [{ path: "verification_code" }],
+    when: isUnproven("email"),
   },
   {
-    ...{ word: "setPhone", method: user.setContactPhone, given: id, when: isPerson },
+    word: "setPhone",
+    method: user.setContactPhone,
+    given: id,
+    when: isPerson,
     fields: [
       { path: "phone.number", word: "phone", initial: { of: "user.contact.phone.number" } },
       proofOf("phone"),
@@ -78,48 +91,70 @@ const contact: readonly Action[] = [
     once: [{ path: "verification_code" }],
   },
   {
-    ...{ word: "resendPhoneCode", method: user.resendContactPhoneCode, given: id },
-    ...{ fields: [another], when: isUnproven("phone"), once: [{ path: "verification_code" }] },
+    word: "resendPhoneCode",
+    method: user.resendContactPhoneCode,
+    given: id,
+    fields: [another],
+    when: isUnproven("phone"),
+    once: [{ path: "verification_code" }],
   },
   {
-    ...{ word: "verifyPhone", method: user.verifyContactPhone, given: id },
-    ...{ fields: [{ path: "verification_code" }], when: isUnproven("phone") },
+    word: "verifyPhone",
+    method: user.verifyContactPhone,
+    given: id,
+    fields: [{ path: "verification_code" }],
+    when: isUnproven("phone"),
   },
 ];
 
 const actions: readonly Action[] = [
   {
-    ...{ word: "edit", method: user.patchUser, given: id, isChange: true, when: isPerson },
+    word: "edit",
+    method: user.patchUser,
+    given: id,
+    isChange: true,
+    when: isPerson,
     fields: [{ path: "user.username" }, ...personData],
   },
   {
-    ...{ word: "editMachine", method: user.patchUser, given: id, isChange: true, when: isMachine },
+    word: "editMachine",
+    method: user.patchUser,
+    given: id,
+    isChange: true,
+    when: isMachine,
     fields: [{ path: "user.username" }, ...machineData],
   },
   ...contact,
   {
-    ...{ word: "lock", method: user.lockUser, given: id, when: isIn("ACTIVE", "INITIAL") },
+    word: "lock",
+    method: user.lockUser,
+    given: id,
+    when: isIn("ACTIVE", "INITIAL"),
     undo: { method: user.unlockUser, given: id },
   },
   {
-    ...{ word: "unlock", method: user.unlockUser, given: id },
+    word: "unlock",
+    method: user.unlockUser,
+    given: id,
     when: (object) => isIn("LOCKED")(object) || textAt(object, "throttling.passwords_until") !== "",
   },
   {
-    ...{ word: "deactivate", method: user.deactivateUser, given: id, isDangerous: true },
-    ...{ when: isIn("ACTIVE", "INITIAL"), undo: { method: user.activateUser, given: id } },
+    word: "deactivate",
+    method: user.deactivateUser,
+    given: id,
+    isDangerous: true,
+    when: isIn("ACTIVE", "INITIAL"),
+    undo: { method: user.activateUser, given: id },
   },
   { word: "activate", method: user.activateUser, given: id, when: isIn("INACTIVE") },
-  {
-    ...{ word: "delete", method: user.deleteUser, given: id },
-    ...{ isDangerous: true, leadsTo: "/people" },
-  },
+  { word: "delete", method: user.deleteUser, given: id, isDangerous: true, leadsTo: "/people" },
 ];
 
 const ofUser = (object: JsonObject) => ({ filters: [{ user_id: textAt(object, "details.id") }] });
 
 const signIns: Rows = {
-  ...{ word: "signIns", tab: "sessions" },
+  word: "signIns",
+  tab: "sessions",
   search: { method: SignInService.method.searchSignIns, request: ofUser },
   columns: [
     { path: "browser" },
@@ -134,7 +169,8 @@ const signIns: Rows = {
 };
 
 const sessions: Rows = {
-  ...{ word: "sessions", tab: "sessions" },
+  word: "sessions",
+  tab: "sessions",
   search: { method: SessionService.method.searchSessions, request: ofUser },
   columns: [
     { path: "details.id", word: "id", as: "code" },
@@ -147,14 +183,18 @@ const sessions: Rows = {
   ],
   add: [
     {
-      ...{ word: "endAll", method: SessionService.method.endOtherSessions },
-      ...{ given: { user_id: { page: "details.id" } }, isDangerous: true },
+      word: "endAll",
+      method: SessionService.method.endOtherSessions,
+      given: { user_id: { page: "details.id" } },
+      isDangerous: true,
     },
   ],
 };
 
 const consents: Rows = {
-  ...{ word: "consents", tab: "sessions", when: isPerson },
+  word: "consents",
+  tab: "sessions",
+  when: isPerson,
   search: { method: ConsentService.method.searchConsents, request: ofUser },
   columns: [
     { path: "app_name", word: "application" },
@@ -169,7 +209,8 @@ const consents: Rows = {
 };
 
 const refusals: Rows = {
-  ...{ word: "refusals", tab: "sessions" },
+  word: "refusals",
+  tab: "sessions",
   search: {
     method: EventService.method.searchRefusals,
     request: (object) => ({ filters: [{ user: { id: textAt(object, "details.id") } }] }),
@@ -186,7 +227,9 @@ const refusals: Rows = {
 
 /** What they did themselves, in all of the instance. */
 const activity: Rows = {
-  ...{ word: "activity", tab: "activity", isByPeriod: true },
+  word: "activity",
+  tab: "activity",
+  isByPeriod: true,
   search: {
     method: EventService.method.searchEvents,
     request: (object, period = {}) => ({
@@ -201,7 +244,8 @@ const activity: Rows = {
 };
 
 const memberships: Rows = {
-  ...{ word: "memberships", tab: "access" },
+  word: "memberships",
+  tab: "access",
   search: {
     method: MembershipService.method.searchMemberships,
     request: (object) => ({ filters: [{ in_user_ids: { ids: [textAt(object, "details.id")] } }] }),
@@ -216,18 +260,24 @@ const memberships: Rows = {
   actions: [
     ...membershipActions(),
     {
-      ...{ word: "accept", method: MembershipService.method.acceptMembership, given: id },
+      word: "accept",
+      method: MembershipService.method.acceptMembership,
+      given: id,
       when: (membership) => membership["accepted"] !== true,
     },
     {
-      ...{ word: "decline", method: MembershipService.method.declineMembership, given: id },
-      ...{ when: (membership) => membership["accepted"] !== true, isDangerous: true },
+      word: "decline",
+      method: MembershipService.method.declineMembership,
+      given: id,
+      when: (membership) => membership["accepted"] !== true,
+      isDangerous: true,
     },
   ],
 };
 
 const grants: Rows = {
-  ...{ word: "grants", tab: "access" },
+  word: "grants",
+  tab: "access",
   search: {
     method: UserGrantService.method.searchUserGrants,
     request: (object) => ({ filters: [{ in_user_ids: { ids: [textAt(object, "details.id")] } }] }),
@@ -242,7 +292,8 @@ const grants: Rows = {
 };
 
 const metadata: Rows = {
-  ...{ word: "metadata", tab: "overview" },
+  word: "metadata",
+  tab: "overview",
   search: {
     method: user.searchUserMetadata,
     request: (object) => ({ id: textAt(object, "details.id") }),
@@ -253,7 +304,8 @@ const metadata: Rows = {
   ],
   add: [
     {
-      ...{ word: "setMetadata", method: user.setUserMetadata },
+      word: "setMetadata",
+      method: user.setUserMetadata,
       given: { id: { page: "details.id" } },
       fields: [
         { path: "key", word: "name" },
@@ -263,7 +315,9 @@ const metadata: Rows = {
   ],
   actions: [
     {
-      ...{ word: "remove", method: user.deleteUserMetadata, isDangerous: true },
+      word: "remove",
+      method: user.deleteUserMetadata,
+      isDangerous: true,
       given: { id: { page: "details.id" }, key: { of: "key" } },
     },
   ],

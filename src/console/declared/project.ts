@@ -19,7 +19,8 @@ const settings = [
 ] as const;
 
 const apps: Rows = {
-  ...{ word: "applications", tab: "overview" },
+  word: "applications",
+  tab: "overview",
   search: { method: AppService.method.searchApps, request: ofProject },
   columns: [
     { path: "app.name" },
@@ -32,7 +33,8 @@ const apps: Rows = {
 };
 
 const roles: Rows = {
-  ...{ word: "roles", tab: "roles" },
+  word: "roles",
+  tab: "roles",
   search: { method: role.searchRoles, request: ofProject },
   columns: [
     { path: "role.key", as: "code" },
@@ -42,17 +44,21 @@ const roles: Rows = {
   ],
   add: [
     {
-      ...{ word: "addRole", method: role.createRole },
+      word: "addRole",
+      method: role.createRole,
       given: { "role.project_id": { page: "details.id" } },
       fields: [{ path: "role.key" }, { path: "role.display_name" }, { path: "role.group" }],
     },
   ],
   actions: [
     {
-      ...{ word: "edit", method: role.patchRole, given: id, isChange: true },
+      word: "edit",
+      method: role.patchRole,
+      given: id,
+      isChange: true,
       fields: [{ path: "role.display_name" }, { path: "role.group" }],
     },
-    { ...{ word: "delete", method: role.deleteRole, given: id }, isDangerous: true },
+    { word: "delete", method: role.deleteRole, given: id, isDangerous: true },
   ],
 };
 
@@ -70,22 +76,27 @@ export const projectPage: Kind = {
     ...ownFacts,
   ],
   actions: [
+    { word: "edit", method: project.patchProject, given: id, isChange: true, fields: settings },
     {
-      ...{ word: "edit", method: project.patchProject, given: id, isChange: true },
-      fields: settings,
-    },
-    {
-      ...{ word: "deactivate", method: project.deactivateProject, given: id, isDangerous: true },
+      word: "deactivate",
+      method: project.deactivateProject,
+      given: id,
+      isDangerous: true,
       when: (object) => activity(object, true),
       undo: { method: project.activateProject, given: id },
     },
     {
-      ...{ word: "activate", method: project.activateProject, given: id },
+      word: "activate",
+      method: project.activateProject,
+      given: id,
       when: (object) => activity(object, false),
     },
     {
-      ...{ word: "delete", method: project.deleteProject, given: id },
-      ...{ isDangerous: true, leadsTo: "/projects" },
+      word: "delete",
+      method: project.deleteProject,
+      given: id,
+      isDangerous: true,
+      leadsTo: "/projects",
     },
   ],
   rows: [
@@ -120,12 +131,10 @@ export const projects: Listed = {
   opens: { to: "/projects/$id", id: "details.id" },
   add: [
     {
-      ...{ word: "addProject", method: project.createProject },
+      word: "addProject",
+      method: project.createProject,
       fields: [
-        {
-          ...{ path: "ctx.org_id", word: "organization", as: "organization" },
-          initial: { page: "org" },
-        },
+        { path: "ctx.org_id", word: "organization", as: "organization", initial: { page: "org" } },
         ...settings,
       ],
       leadsTo: "/projects/$id",

@@ -48,11 +48,16 @@ const changed = [{ path: "suspended_links" }] as const;
 
 const shared: readonly Action[] = [
   {
-    ...{ word: "confirmProvider", method: idps.confirmIDP, given: id, isDangerous: true },
+    word: "confirmProvider",
+    method: idps.confirmIDP,
+    given: id,
+    isDangerous: true,
     once: [{ path: "confirmed_links" }, { path: "suspended_links" }],
   },
   {
-    ...{ word: "previewState", method: idps.previewIDPStatePolicy, given: id },
+    word: "previewState",
+    method: idps.previewIDPStatePolicy,
+    given: id,
     fields: [{ path: "preview.state_policy", isRequired: true }],
     once: [
       { path: "state_before" },
@@ -62,10 +67,7 @@ const shared: readonly Action[] = [
       { path: "apps.total", word: "applications" },
     ],
   },
-  {
-    ...{ word: "delete", method: idps.deleteIDP, given: id },
-    ...{ isDangerous: true, leadsTo: "/providers" },
-  },
+  { word: "delete", method: idps.deleteIDP, given: id, isDangerous: true, leadsTo: "/providers" },
 ];
 
 /** The page of a kind of providers, as its path calls it. */
@@ -87,8 +89,12 @@ export function providerPages(path: string): Kind {
     ],
     actions: [
       {
-        ...{ word: "edit", method: patch, given: id, isChange: true },
-        ...{ fields: fieldsIn(patch.input, "idp"), once: changed },
+        word: "edit",
+        method: patch,
+        given: id,
+        isChange: true,
+        fields: fieldsIn(patch.input, "idp"),
+        once: changed,
       },
       ...shared,
     ],

@@ -16,8 +16,16 @@ const isObject = (value: JsonValue): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const ids: readonly Path[] = [
-  ...["details.id", "id", "key", "key_id", "token_id", "sequence"],
-  ...["web_auth_n_id", "totp_id", "otp_sms_id", "otp_email_id"],
+  "details.id",
+  "id",
+  "key",
+  "key_id",
+  "token_id",
+  "sequence",
+  "web_auth_n_id",
+  "totp_id",
+  "otp_sms_id",
+  "otp_email_id",
 ];
 
 /** What tells a row of a list from the others, and stays when what it says changes; of what has no ID, all that it says. */

@@ -62,7 +62,8 @@ const setLanguages = LanguageService.method.setLanguages;
 const supported = {
   method: LanguageService.method.resolveLanguages,
   request: () => ({}),
-  ...{ rows: "settings.supported_languages.value", value: "key" },
+  rows: "settings.supported_languages.value",
+  value: "key",
 } as const;
 const offered = "settings.restricted_languages";
 
@@ -76,17 +77,23 @@ export const languages: SettingsGroup = {
       value: { path: "settings.default_language.value", as: "language" },
       owner: "settings.default_language.owner.type",
       change: {
-        ...{ word: "change", method: setLanguages },
+        word: "change",
+        method: setLanguages,
         fields: [
           {
-            ...{ path: "settings.default_language.key", word: "field_default_language" },
-            ...{ choices: supported, isRequired: true, as: "language" },
+            path: "settings.default_language.key",
+            word: "field_default_language",
+            choices: supported,
+            isRequired: true,
+            as: "language",
             initial: { of: "settings.default_language.value" },
           },
         ],
       },
       reset: {
-        ...{ word: "reset", method: setLanguages, isDangerous: true },
+        word: "reset",
+        method: setLanguages,
+        isDangerous: true,
         given: { "settings.reset_default_language": { is: true } },
       },
     },
@@ -95,17 +102,23 @@ export const languages: SettingsGroup = {
       value: { path: `${offered}.value`, as: "language" },
       owner: `${offered}.owner.type`,
       change: {
-        ...{ word: "change", method: setLanguages },
+        word: "change",
+        method: setLanguages,
         fields: [
           {
-            ...{ path: `${offered}.languages`, word: "field_restricted_languages" },
-            ...{ choices: supported, as: "language", each: "key" },
+            path: `${offered}.languages`,
+            word: "field_restricted_languages",
+            choices: supported,
+            as: "language",
+            each: "key",
             initial: { of: `${offered}.value` },
           },
         ],
       },
       reset: {
-        ...{ word: "reset", method: setLanguages, isDangerous: true },
+        word: "reset",
+        method: setLanguages,
+        isDangerous: true,
         given: { [offered]: { is: { languages: [] } } },
       },
     },
@@ -126,17 +139,19 @@ export const texts: Listed = {
   columns: [
     { path: "key", word: "name", as: "code" },
     { path: "value", word: "field_value" },
-    {
-      ...{ path: "owner.type", word: "setBy" },
-      says: (text) => setBy(textAt(text, "owner.type")),
-    },
+    { path: "owner.type", word: "setBy", says: (text) => setBy(textAt(text, "owner.type")) },
   ],
   actions: [
     {
-      ...{ word: "change", method: setTexts, given: textOfRow },
+      word: "change",
+      method: setTexts,
+      given: textOfRow,
       fields: [
         {
-          ...{ path: "texts.0.set", word: "field_value", as: "text", isRequired: true },
+          path: "texts.0.set",
+          word: "field_value",
+          as: "text",
+          isRequired: true,
           initial: { of: "value" },
         },
       ],
@@ -150,7 +165,9 @@ export const texts: Listed = {
       },
     },
     {
-      ...{ word: "reset", method: setTexts, isDangerous: true },
+      word: "reset",
+      method: setTexts,
+      isDangerous: true,
       given: { ...textOfRow, "texts.0.reset": { is: true } },
       when: (text) => textAt(text, "owner.type") === "",
     },
@@ -176,7 +193,9 @@ export function settingsOf({ set, resolve, settings, preview }: SettingsGroup): 
       owner: `settings.${name}.owner.type`,
       change: { word: "change", method: set, fields: [field], ...(preview && { preview }) },
       reset: {
-        ...{ word: "reset", method: set, isDangerous: true },
+        word: "reset",
+        method: set,
+        isDangerous: true,
         given: { [`settings.${name}.reset`]: { is: true } },
       },
     };

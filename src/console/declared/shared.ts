@@ -70,7 +70,8 @@ const rolesOfRow = {
 
 const holds: readonly Told[] = [
   {
-    ...{ path: "holds", word: "holdsEnded" },
+    path: "holds",
+    word: "holdsEnded",
     columns: [
       { path: "id", word: "what", as: "code" },
       { path: "kept" },

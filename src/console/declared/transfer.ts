@@ -27,10 +27,13 @@ export const importJob = {
     { path: "expiration_date" },
   ] satisfies Shown[],
   actions: [
-    { ...{ word: "pause", method: pauseImport, ...job }, when: isUnderWay },
-    { ...{ word: "resume", method: resumeImport, ...job }, when: isIn("PAUSED") },
+    { word: "pause", method: pauseImport, ...job, when: isUnderWay },
+    { word: "resume", method: resumeImport, ...job, when: isIn("PAUSED") },
     {
-      ...{ word: "cancelImport", method: cancelImport, ...job, isDangerous: true },
+      word: "cancelImport",
+      method: cancelImport,
+      ...job,
+      isDangerous: true,
       when: isIn("RECEIVING", "RUNNING", "PAUSED"),
     },
   ] satisfies Action[],

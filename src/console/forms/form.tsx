@@ -99,7 +99,9 @@ function FieldOf({
   const isInData = field.path.includes(".data.");
   const isKept = action.isChange === true && rule.filled === true && initial !== undefined;
   const control: ControlProps = {
-    ...{ field, desc, value },
+    field,
+    desc,
+    value,
     // The rule of free JSON is that of the field around it.
     rule: isInData ? {} : rule,
     isRequired:

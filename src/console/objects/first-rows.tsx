@@ -19,7 +19,8 @@ export function FirstRows({
 }) {
   const { method, request, isDescending = false } = listed.search;
   const pages = usePages(method, request({ q: "", org, state: "", language }), {
-    ...{ isDescending, pageSize: most },
+    isDescending,
+    pageSize: most,
   });
   const columns = useColumns(
     listOf(method.output)?.message,

@@ -62,7 +62,8 @@ function Begin() {
     setSending(true);
     setError(undefined);
     void sendFile(ManagementService.method.import, file, {
-      ...{ dryRun: String(isDryRun), awaitResponse: "false" },
+      dryRun: String(isDryRun),
+      awaitResponse: "false",
     })
       .then((answer) => navigate({ to: ".", search: { job: textAt(answer, "job.id") } }))
       .catch(setError)
@@ -92,7 +93,10 @@ function Begin() {
 }
 
 const noNames = {
-  ...{ person: new Map(), organization: new Map(), project: new Map(), application: new Map() },
+  person: new Map(),
+  organization: new Map(),
+  project: new Map(),
+  application: new Map(),
   provider: new Map(),
 };
 

@@ -18,7 +18,8 @@ export function Preview({
 }) {
   const [html, setHtml] = useState<string>();
   const form = new URLSearchParams({
-    ...{ language, nonce },
+    language,
+    nonce,
     ...(org === undefined ? {} : { org }),
     ...typed,
   }).toString();
@@ -52,7 +53,9 @@ export function Preview({
 
 async function pageOf(form: string, signal: AbortSignal): Promise<string> {
   const answer = await fetch("/ui/console/preview", {
-    ...{ method: "POST", body: form, signal },
+    method: "POST",
+    body: form,
+    signal,
     headers: { [consoleHeader]: "1", "content-type": "application/x-www-form-urlencoded" },
   });
   if (!answer.ok) throw new Error(`the preview was refused: ${answer.status}`);

@@ -67,7 +67,10 @@ function Box({
   const commands = shown
     .filter(({ page }) => t(page.word).toLowerCase().startsWith(q.toLowerCase()))
     .map(({ page: { word, path }, search: within }) => ({
-      ...{ key: path, kind: t("goTo"), name: t(word), more: "" },
+      key: path,
+      kind: t("goTo"),
+      name: t(word),
+      more: "",
       go: () => navigate({ to: path, search: within }),
     }));
   const hits: Hit[] = [
@@ -152,19 +155,31 @@ type Go = (to: string, id: string) => Promise<void>;
 function hitsOf({ users, organizations, projects, apps }: SearchAllResponse, go: Go): Hit[] {
   return [
     ...users.map(({ id, displayName, username, email }) => ({
-      ...{ key: `user ${id}`, kind: t("people"), name: displayName || username },
-      ...{ more: email || username, go: () => go("/people/$id", id) },
+      key: `user ${id}`,
+      kind: t("people"),
+      name: displayName || username,
+      more: email || username,
+      go: () => go("/people/$id", id),
     })),
     ...organizations.map(({ id, name }) => ({
-      ...{ key: `org ${id}`, kind: t("organizations"), name, more: id },
+      key: `org ${id}`,
+      kind: t("organizations"),
+      name,
+      more: id,
       go: () => go("/organizations/$id", id),
     })),
     ...projects.map(({ id, name }) => ({
-      ...{ key: `project ${id}`, kind: t("projects"), name, more: id },
+      key: `project ${id}`,
+      kind: t("projects"),
+      name,
+      more: id,
       go: () => go("/projects/$id", id),
     })),
     ...apps.map(({ id, name, clientId }) => ({
-      ...{ key: `app ${id}`, kind: t("applications"), name, more: clientId },
+      key: `app ${id}`,
+      kind: t("applications"),
+      name,
+      more: clientId,
       go: () => go("/applications/$id", id),
     })),
   ];

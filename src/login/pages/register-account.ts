@@ -71,7 +71,10 @@ function waysIn(
     passkey !== undefined &&
     html`${!allowsEmail && withoutPasskeys(page)}
 ${passkeyForm(page, {
-  ...{ action, options: passkey, kind: "create", label: t("setupPasskey.submit") },
+  action,
+  options: passkey,
+  kind: "create",
+  label: t("setupPasskey.submit"),
   fields: html`<p>${t("setupPasskey.text")}</p>`,
 })}`
   }

@@ -36,7 +36,10 @@ export function verifyEmailPage(page: Page, view: VerifyEmailView): string {
     );
   }
   return codePage(page, {
-    ...{ action: paths.verifyEmail, title, code, isSent },
+    action: paths.verifyEmail,
+    title,
+    code,
+    isSent,
     lead: t("verify.text", { address }),
     hasLetters: true,
     below: html`${other !== undefined && otherAddress(page, other)}${skip}`,

@@ -152,7 +152,8 @@ const toCaller = (
   outcome instanceof DomainError
     ? leaveTo(failureUrl, { id, error: outcome.reason, error_description: outcome.message })
     : leaveTo(successUrl, {
-        ...{ id, token: outcome.token },
+        id,
+        token: outcome.token,
         ...(outcome.userId === undefined ? {} : { user: outcome.userId }),
       });
 

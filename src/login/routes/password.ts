@@ -23,7 +23,9 @@ export function passwordRoute(parts: RouteParts): Route {
         : await users.account(context.at.instanceId, session.user.id);
     const allowsEmail = await isEmailOffered(parts, context);
     const view = {
-      ...{ account, allowsReset: !policy.hidePasswordReset, allowsEmail },
+      account,
+      allowsReset: !policy.hidePasswordReset,
+      allowsEmail,
       preparesPasskeys: policy.preparePasskeys,
     };
     return context.show((page) => passwordPage(page, view), { ...shown, self: paths.password });

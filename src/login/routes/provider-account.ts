@@ -49,10 +49,8 @@ export function providerAccountRoutes(parts: RouteParts): Route[] {
           throw new PageRefused("PROVIDER_NO_ACCOUNT", 403);
         }
         const account = identity.username ?? identity.email;
-        const view = {
-          ...{ provider: idp.name, ...allowed },
-          ...(account === undefined ? {} : { account }),
-        };
+        const named = account === undefined ? {} : { account };
+        const view = { provider: idp.name, ...allowed, ...named };
         return context.show((page) => providerAccountPage(page, view), {
           self: paths.providerAccount,
         });

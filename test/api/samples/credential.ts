@@ -32,7 +32,8 @@ const newMachine = ({ make, name }: World) =>
   make("/users", { username: name(), schema_id: "machine", data: { name: "Robot" } });
 const newPerson = ({ make, name }: World) =>
   make("/users", {
-    ...{ username: name(), data: { given_name: "Ada" } },
+    username: name(),
+    data: { given_name: "Ada" },
     authenticators: { password: { password } },
   });
 // Options for the browser tell the name of the user, so it is always the same one.

@@ -19,7 +19,9 @@ async function newProvider(world: World): Promise<string> {
       authorization_endpoint: `${at}/authorize`,
       token_endpoint: `${at}/token`,
       user_endpoint: `${at}/user`,
-      ...{ client_id, client_secret, id_attribute: "id" },
+      client_id,
+      client_secret,
+      id_attribute: "id",
     },
     idp: { options: { is_linking_allowed: true } },
   });
@@ -42,7 +44,8 @@ export async function loggedIn(world: World) {
       idp_intent_id: back.searchParams.get("id") ?? "",
       idp_intent_token: back.searchParams.get("token") ?? "",
     },
-    ...{ idpId, externalId: fake.script.user.sub },
+    idpId,
+    externalId: fake.script.user.sub,
   };
 }
 

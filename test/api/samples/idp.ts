@@ -66,7 +66,9 @@ export const idpConfigs: Readonly<Record<string, TypeSample>> = {
   social_b: {
     rpc: "SocialB",
     config: {
-      ...{ client_id: "idsvc", team_id: "TEAM", key_id: "KEY" },
+      client_id: "idsvc",
+      team_id: "TEAM",
+      key_id: "KEY",
       private_key: Buffer.from(pem).toString("base64"),
     },
     patch: { key_id: "OTHER" },

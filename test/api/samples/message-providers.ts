@@ -81,7 +81,8 @@ function samplesOf(
 export const messageProviderSamples: Record<string, Sample> = {
   ...ofService(SMTPProviderService.typeName, {
     ...samplesOf("SMTP", {
-      ...{ path: "/smtp_providers", provider: mailServer },
+      path: "/smtp_providers",
+      provider: mailServer,
       unknown: "SMTP_PROVIDER_NOT_FOUND",
     }),
     TestSMTPProvider: {
@@ -103,7 +104,8 @@ export const messageProviderSamples: Record<string, Sample> = {
   ...ofService(
     SMSProviderService.typeName,
     samplesOf("SMS", {
-      ...{ path: "/sms_providers", provider: gateway },
+      path: "/sms_providers",
+      provider: gateway,
       unknown: "SMS_PROVIDER_NOT_FOUND",
     }),
   ),

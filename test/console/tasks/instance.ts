@@ -51,7 +51,8 @@ export const instance: readonly Task[] = [
       provider.script.error = "access_denied";
       const name = aName("provider");
       const config = {
-        ...{ issuer: provider.issuer, client_id: provider.clientId },
+        issuer: provider.issuer,
+        client_id: provider.clientId,
         client_secret: provider.secret,
       };
       const made = bodyOf(await peer.post("/idps/oidc", { idp: { name }, config }), 201);
@@ -266,7 +267,8 @@ export const instance: readonly Task[] = [
       for (const isTrial of [true, false]) {
         await go(page, "/transfer");
         await page.getByLabel("File (JSON)").setInputFiles({
-          ...{ name: "people.jsonl", mimeType: "application/json" },
+          name: "people.jsonl",
+          mimeType: "application/json",
           buffer: Buffer.from(JSON.stringify(record)),
         });
         if (!isTrial) await page.getByLabel("Try only, create nothing").uncheck();

@@ -25,8 +25,15 @@ describe("an app by its client id", () => {
     assert.ok(found?.config.kind === "oidc");
     const { config, ...rest } = found;
     assert.deepEqual(rest, {
-      ...{ id, clientId, name: "shop", projectId, organizationId },
-      ...{ isActive: true, isOwnerMade: true, isLegacy: false, apiAccess: undefined },
+      id,
+      clientId,
+      name: "shop",
+      projectId,
+      organizationId,
+      isActive: true,
+      isOwnerMade: true,
+      isLegacy: false,
+      apiAccess: undefined,
     });
     assert.deepEqual(config.oidc.redirectUris, [callback]);
     const api = await addApp({ api: { auth_method_type: "API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT" } });

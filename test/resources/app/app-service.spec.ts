@@ -210,10 +210,7 @@ describe("patching an app", () => {
       await patch(`/apps/${id}`, { name: "after", oidc: { dev_mode: true, clock_skew: "1s" } }),
     );
     const read = await appOf(id);
-    const expected = {
-      ...noOidc,
-      ...{ redirect_uris: [callback], dev_mode: true, clock_skew: "1s" },
-    };
+    const expected = { ...noOidc, redirect_uris: [callback], dev_mode: true, clock_skew: "1s" };
     assert.deepEqual([read.app["name"], read.app["oidc"]], ["after", expected]);
     assert.deepEqual(read["details"], details);
     const before = await eventCount();

@@ -22,15 +22,20 @@ async function permissions(token: string, asked = ""): Promise<JsonObject[]> {
 }
 const wide = { id: "", organization_id: "" };
 const everywhere = (role: string) => ({
-  ...{ scope: "PERMISSION_SCOPE_EVERY_ORGANIZATION", ...wide },
+  scope: "PERMISSION_SCOPE_EVERY_ORGANIZATION",
+  ...wide,
   permissions: sorted(permissionsOf(role)),
 });
 const inOrganization = (id: string, ...roles: string[]) => ({
-  ...{ scope: "PERMISSION_SCOPE_ORGANIZATION", id, organization_id: id },
+  scope: "PERMISSION_SCOPE_ORGANIZATION",
+  id,
+  organization_id: id,
   permissions: sorted(new Set(roles.flatMap((role) => [...permissionsOf(role)]))),
 });
 const inProject = (id: string, organization_id: string, role: string) => ({
-  ...{ scope: "PERMISSION_SCOPE_PROJECT", id, organization_id },
+  scope: "PERMISSION_SCOPE_PROJECT",
+  id,
+  organization_id,
   permissions: sorted(permissionsOf(role)),
 });
 const addProject = async (organizationId: string, name = uniqueName("project")) =>
@@ -40,15 +45,19 @@ describe("the permissions of a call", () => {
   it("are none for who has no role", async () => {
     const { userId: user_id, token } = await addCaller(app, []);
     assert.deepEqual(bodyOf(await get("/auth/permissions", as(token))), {
-      ...{ result: [], next: "", user_id },
-      ...{ organization_id: app.made.organization_id, instance_id: instanceId },
+      result: [],
+      next: "",
+      user_id,
+      organization_id: app.made.organization_id,
+      instance_id: instanceId,
     });
   });
 
   it("are told apart where a role gives less on the instance than below it (B4)", async () => {
     const { token } = await addCaller(app, ["IAM_ORG_MANAGER"]);
     const onInstance = {
-      ...{ scope: "PERMISSION_SCOPE_INSTANCE", ...wide },
+      scope: "PERMISSION_SCOPE_INSTANCE",
+      ...wide,
       permissions: sorted(permissionsOnInstance("IAM_ORG_MANAGER")),
     };
     assert.deepEqual(await permissions(token), [onInstance, everywhere("IAM_ORG_MANAGER")]);
@@ -80,7 +89,8 @@ describe("the permissions of a call", () => {
     const { userId, token } = await addMember(mine, ["ORG_OWNER"]);
     const projectId = await addProject(also);
     const membership = {
-      ...{ ctx: { project_id: projectId }, user_id: userId },
+      ctx: { project_id: projectId },
+      user_id: userId,
       roles: ["PROJECT_OWNER_VIEWER"],
     };
     bodyOf(await post("/memberships", membership), 201);
@@ -181,8 +191,11 @@ describe("a search over everything", () => {
     ]);
     assert.deepEqual(body.apps, [
       {
-        ...{ id: world.appId, name: `${word} App`, client_id: world.clientId },
-        ...{ project_id: world.projectId, organization_id },
+        id: world.appId,
+        name: `${word} App`,
+        client_id: world.clientId,
+        project_id: world.projectId,
+        organization_id,
       },
     ]);
     assert.deepEqual((await find(`${word}@mail.t`, app.token)).ids, {
@@ -231,7 +244,8 @@ describe("a search over everything", () => {
     assert.deepEqual((await find(userId, token)).ids, { ...none, users: [userId] });
     assert.deepEqual((await find(world.word, token)).ids, none);
     const membership = {
-      ...{ ctx: { project_id: world.projectId }, user_id: userId },
+      ctx: { project_id: world.projectId },
+      user_id: userId,
       roles: ["PROJECT_OWNER"],
     };
     bodyOf(await post("/memberships", membership), 201);

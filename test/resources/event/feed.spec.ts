@@ -23,7 +23,9 @@ const log = app.made.instance_id;
 // What decides a view is who calls, in which context, and what they may read where.
 const scope = (part: object): Scope => ({
   ...Object({ instanceId: log, policy: { read: "events.read" }, context: { type: "instance" } }),
-  ...{ caller: { kind: "user", userId: "somebody" }, permissions: reaching([], true), ...part },
+  caller: { kind: "user", userId: "somebody" },
+  permissions: reaching([], true),
+  ...part,
 });
 const reaching = (organizations: string[], everywhere = false) => ({
   reach: () => ({ everywhere, organizations, projects: [], projectGrants: [] }),

@@ -210,7 +210,8 @@ describe("an instance tells those who administer it", () => {
     assertRefused(refusal, { code: 7, reason: "PERMISSION_MISSING" });
     const { host } = await create();
     assertRefused((await get("/instances/own", { token: viewer.token, host })).refusal, {
-      ...{ code: 16, reason: "TOKEN_INVALID" },
+      code: 16,
+      reason: "TOKEN_INVALID",
     });
   });
 });

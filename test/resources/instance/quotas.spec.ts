@@ -35,7 +35,8 @@ const addOrganization = () => post("/organizations", { name: uniqueName("organiz
 const dayMs = 86_400_000;
 const nextDay = () => service.pass(dayMs);
 const exhausted = (quota: string, most: number) => ({
-  ...{ code: 8, reason: "QUOTA_EXHAUSTED" },
+  code: 8,
+  reason: "QUOTA_EXHAUSTED",
   metadata: { quota, most: String(most) },
 });
 
@@ -65,7 +66,9 @@ describe("quotas of an instance", () => {
       quotas: { users: "1000000000001" },
     });
     assertRefused(restRefusal(refused), {
-      ...{ code: 3, reason: "VALIDATION_FAILED", field: "limits.quotas.users" },
+      code: 3,
+      reason: "VALIDATION_FAILED",
+      field: "limits.quotas.users",
     });
   });
 

@@ -24,9 +24,20 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { holdingFilters } from "../../../src/resources/object/filter-tree.ts";
 
 const services = [
-  ...[ActionService, AppService, DomainService, EventService, ProjectGrantService, RoleService],
-  ...[UserGrantService, IdentityProviderService, MembershipService, OrganizationService],
-  ...[ProjectService, SessionService, UserSchemaService, UserService],
+  ActionService,
+  AppService,
+  DomainService,
+  EventService,
+  ProjectGrantService,
+  RoleService,
+  UserGrantService,
+  IdentityProviderService,
+  MembershipService,
+  OrganizationService,
+  ProjectService,
+  SessionService,
+  UserSchemaService,
+  UserService,
 ];
 
 /** The searches of an owner of an instance, but those of what one user or app has. */

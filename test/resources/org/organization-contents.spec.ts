@@ -106,8 +106,20 @@ async function makeFull() {
     id,
   );
   return {
-    ...{ id, other, name, domain, users: [...users, owner], outsider, token, own, foreign },
-    ...{ given, taken, userGrants, unproven, username },
+    id,
+    other,
+    name,
+    domain,
+    users: [...users, owner],
+    outsider,
+    token,
+    own,
+    foreign,
+    given,
+    taken,
+    userGrants,
+    unproven,
+    username,
   };
 }
 

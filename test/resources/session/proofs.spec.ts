@@ -5,14 +5,16 @@ import { levelsOf, methodsOf, type Proofs } from "../../../src/resources/session
 
 const at = new Date(0);
 const nothing: Proofs = {
-  ...{ password: undefined, key: undefined, isUserVerified: false, otp: undefined },
-  ...{ email: undefined, mailbox: undefined },
-  ...{
-    recoveryCode: undefined,
-    provider: undefined,
-    twoFactorProvider: undefined,
-    trustedSince: undefined,
-  },
+  password: undefined,
+  key: undefined,
+  isUserVerified: false,
+  otp: undefined,
+  email: undefined,
+  mailbox: undefined,
+  recoveryCode: undefined,
+  provider: undefined,
+  twoFactorProvider: undefined,
+  trustedSince: undefined,
 };
 const amrOf = (proofs: Partial<Proofs>) => methodsOf({ ...nothing, ...proofs });
 

@@ -79,9 +79,13 @@ describe("the user of a session", () => {
     bodyOf(await post(`/users/${inactive}/_deactivate`));
     bodyOf(await post(`/users/${locked}/_lock`));
     const users = [
-      ...[{ user_id: "404" }, { login_name: "nobody@localhost" }, { login_name: "nobody" }],
-      ...[{ login_name: `x${name}` }, { login_name: `${name}.test` }],
-      ...[{ user_id: inactive }, { user_id: locked }],
+      { user_id: "404" },
+      { login_name: "nobody@localhost" },
+      { login_name: "nobody" },
+      { login_name: `x${name}` },
+      { login_name: `${name}.test` },
+      { user_id: inactive },
+      { user_id: locked },
     ];
     const answers: unknown[] = [];
     for (const user of users) {
@@ -368,7 +372,8 @@ describe("a challenge for a passkey", () => {
       challenges: asking({ domain: "evil.test" }),
     });
     assertRefused(foreign.refusal, {
-      ...{ code: 3, reason: "WEB_AUTH_N_DOMAIN_INVALID" },
+      code: 3,
+      reason: "WEB_AUTH_N_DOMAIN_INVALID",
       field: "session.challenges.web_auth_n.domain",
     });
   });

@@ -62,7 +62,11 @@ describe("creating a session", () => {
     const { organization_id } = app.made;
     const verified_at = shown.creation_date;
     assert.deepEqual(user, {
-      ...{ verified_at, id, login_name, display_name: "Ada Lovelace", organization_id },
+      verified_at,
+      id,
+      login_name,
+      display_name: "Ada Lovelace",
+      organization_id,
     });
     assert.deepEqual(password, { verified_at });
     assert.deepEqual(shown.metadata, { colour: base64("red") });
@@ -174,7 +178,9 @@ describe("patching a session", () => {
     bodyOf(await patch(`/sessions/${id}`, { metadata: { a0: "", b: "eA==" } }));
     const many = await patch(`/sessions/${id}`, { metadata: values(101, "c") });
     assertRefused(many.refusal, {
-      ...{ code: 3, reason: "VALIDATION_FAILED", field: "session.metadata" },
+      code: 3,
+      reason: "VALIDATION_FAILED",
+      field: "session.metadata",
     });
   });
 

@@ -92,8 +92,11 @@ describe("sign-ins (L3)", () => {
     assert.deepEqual(none, []);
     const { details, since, last_seen, session_ids, ...rest } = browser;
     assert.deepEqual(rest, {
-      ...{ user_id: id, browser: "Firefox", system: "Linux" },
-      ...{ address: "198.51.100.7", is_own: false },
+      user_id: id,
+      browser: "Firefox",
+      system: "Linux",
+      address: "198.51.100.7",
+      is_own: false,
       apps: [{ client_id: client.clientId, app_name: await appName(), token_families: 1 }],
     });
     assert.deepEqual(session_ids, [details.id]);

@@ -53,8 +53,11 @@ describe("a provider of text messages", () => {
     const { url, ...others } = used;
     assert.match(url, /^https:/);
     assert.deepEqual(others, {
-      ...{ kind: "gateway", id: details.id, sid: "AC1" },
-      ...{ token: "a secret", senderNumber: "+15005550006" },
+      kind: "gateway",
+      id: details.id,
+      sid: "AC1",
+      token: "a secret",
+      senderNumber: "+15005550006",
     });
   });
 

@@ -27,7 +27,8 @@ describe("setting a password", () => {
   it("needs no proof of who may write credentials, and shows when it was set", async () => {
     const id = await addPerson();
     assertRefused((await set("404", { password: other })).refusal, {
-      ...{ code: 5, reason: "USER_NOT_FOUND" },
+      code: 5,
+      reason: "USER_NOT_FOUND",
     });
     const { details } = bodyOf(await set(id, { password: other }));
     assert.equal(details.id, id);
@@ -59,11 +60,15 @@ describe("setting a password", () => {
     const token = await tokenOf(id);
     const { refusal } = await set(id, { password: other }, { token });
     assertRefused(refusal, {
-      ...{ code: 3, reason: "PASSWORD_PROOF_MISSING", field: "new_password.current_password" },
+      code: 3,
+      reason: "PASSWORD_PROOF_MISSING",
+      field: "new_password.current_password",
     });
     const mistaken = { password: other, current_password: "mistaken" };
     assertRefused((await set(id, mistaken, { token })).refusal, {
-      ...{ code: 3, reason: "INVALID_CREDENTIALS", field: "new_password.current_password" },
+      code: 3,
+      reason: "INVALID_CREDENTIALS",
+      field: "new_password.current_password",
     });
     assert.deepEqual(await check(id, goodPassword), right);
     bodyOf(await set(id, { password: other, current_password: goodPassword }, { token }));
@@ -93,9 +98,7 @@ describe("setting a password", () => {
     const id = await addPerson();
     const code = await reset(id);
     const { refusal } = await set(id, { password: "short", verification_code: code });
-    assertRefused(refusal, {
-      ...{ code: 3, reason: "PASSWORD_POLICY", field: "new_password.password" },
-    });
+    assertRefused(refusal, { code: 3, reason: "PASSWORD_POLICY", field: "new_password.password" });
     bodyOf(await set(id, { password: other, verification_code: code }));
   });
 
@@ -139,7 +142,7 @@ describe("the policy of passwords", () => {
         contact: { email: { address: "engine.mail@example.com" } },
       });
       const { refusal } = await set(id, { password });
-      assertRefused(refusal, { ...{ code: 3, reason: "PASSWORD_POLICY" } });
+      assertRefused(refusal, { code: 3, reason: "PASSWORD_POLICY" });
       assert.equal(refusal.metadata["missing"], missing);
       assert.deepEqual(
         refusal.violations.map((one) => [one.field, one.reason]),
@@ -155,7 +158,7 @@ describe("the policy of passwords", () => {
       "countess-of-engines@example.com !",
     ]) {
       const { refusal } = await set(id, { password });
-      assertRefused(refusal, { ...{ code: 3, reason: "PASSWORD_POLICY" } });
+      assertRefused(refusal, { code: 3, reason: "PASSWORD_POLICY" });
       assert.equal(refusal.metadata["missing"], "blocklist");
     }
   });
@@ -170,7 +173,9 @@ describe("the policy of passwords", () => {
     const authenticators = { password: { password: "short" } };
     const { refusal } = await post("/users", { username, data: {}, authenticators });
     assertRefused(refusal, {
-      ...{ code: 3, reason: "PASSWORD_POLICY", field: "user.authenticators.password.password" },
+      code: 3,
+      reason: "PASSWORD_POLICY",
+      field: "user.authenticators.password.password",
     });
     bodyOf(await post("/users", { username, data: {} }), 201);
   });
@@ -191,9 +196,7 @@ describe("the policy of passwords", () => {
     const made = await post(`/users?ctx.org_id=${organizationId}`, { username: "x", data: {} });
     const id = String(bodyOf(made, 201).details.id);
     const { refusal } = await set(id, { password: "quiet river" });
-    assertRefused(refusal, {
-      ...{ code: 3, reason: "PASSWORD_POLICY", field: "new_password.password" },
-    });
+    assertRefused(refusal, { code: 3, reason: "PASSWORD_POLICY", field: "new_password.password" });
     const missing = "min_length,requires_uppercase,requires_number,requires_symbol";
     assert.equal(refusal.metadata["missing"], missing);
     const good = "Quiet River under 7 bridges!";
@@ -259,7 +262,8 @@ describe("removing a password", () => {
     assert.deepEqual(await check(id, goodPassword), wrong);
     assert.equal((await authenticatorsOf(id))["password"], undefined);
     assertRefused((await remove(`/users/${id}/password`)).refusal, {
-      ...{ code: 9, reason: "PASSWORD_MISSING" },
+      code: 9,
+      reason: "PASSWORD_MISSING",
     });
   });
 

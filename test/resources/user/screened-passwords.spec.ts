@@ -48,9 +48,7 @@ describe("passwords that are known from breaches (L7)", () => {
     bodyOf(await set(leaked));
     bodyOf(await screen({ screen_passwords: { set: true } })(peer));
     const { refusal } = await set(leaked);
-    assertRefused(refusal, {
-      ...{ code: 3, reason: "PASSWORD_POLICY", field: "new_password.password" },
-    });
+    assertRefused(refusal, { code: 3, reason: "PASSWORD_POLICY", field: "new_password.password" });
     assert.equal(refusal.metadata["missing"], "screen_passwords");
     assert.deepEqual(
       refusal.violations.map(({ reason }) => reason),
@@ -59,7 +57,8 @@ describe("passwords that are known from breaches (L7)", () => {
     bodyOf(await set(unknown));
     const body = { username: "new", data: {}, authenticators: { password: { password: leaked } } };
     assertRefused((await peer.post("/users", body)).refusal, {
-      ...{ code: 3, reason: "PASSWORD_POLICY" },
+      code: 3,
+      reason: "PASSWORD_POLICY",
       field: "user.authenticators.password.password",
     });
   });
@@ -94,7 +93,8 @@ describe("passwords that are known from breaches (L7)", () => {
     const open = (password: string) =>
       peer.post("/sessions", { checks: { user: { user_id: id }, password: { password } } });
     assertRefused((await open("correct horse battery staple")).refusal, {
-      ...{ code: 9, reason: "PASSWORD_CHANGE_REQUIRED" },
+      code: 9,
+      reason: "PASSWORD_CHANGE_REQUIRED",
     });
     assertRefused((await open(leaked)).refusal, { code: 3, reason: "INVALID_CREDENTIALS" });
   });

@@ -143,7 +143,8 @@ for (const { channel, path, missing, verified, contact, shown } of channels) {
       const here = `/users/${id}/${path}/${begun[`${path}_id`]}/_verify`;
       assertRefused((await post(here, "WRONG")).refusal, invalid);
       assertRefused((await post(`/users/${id}/${path}/404/_verify`, begun.code)).refusal, {
-        ...{ code: 5, reason: missing },
+        code: 5,
+        reason: missing,
       });
       const late = bodyOf(await add(await addPerson(), { return_code: {} }));
       const lateAt = `/users/${late.details.id}/${path}/${late[`${path}_id`]}/_verify`;
@@ -212,7 +213,8 @@ for (const { channel, path, missing, verified, contact, shown } of channels) {
       bodyOf(await add(id, { is_verified: true }));
       assert.equal(await check(id, String(issued?.code)), false, "not for another one either");
       assertRefused((await remove(`/users/${id}/${path}/${otpId}`)).refusal, {
-        ...{ code: 5, reason: missing },
+        code: 5,
+        reason: missing,
       });
     });
   });

@@ -236,7 +236,9 @@ describe("the secret of a machine", () => {
     assert.equal(await client(another.client_id, client_secret), undefined);
     assert.equal(await client(username, `${client_secret}x`), undefined);
     assert.deepEqual((await authenticatorsOf(id))["secret"], {
-      ...{ client_id: username, creation_date: details.change_date, creator_id: maker },
+      client_id: username,
+      creation_date: details.change_date,
+      creator_id: maker,
     });
     const log = JSON.stringify((await eventsOf(id)).map(({ payload }) => payload));
     assert.ok(!log.includes(client_secret));

@@ -48,8 +48,12 @@ describe("patching the data of a user", () => {
   it("keeps what patches at the same time change, all of them", async () => {
     const id = await addUser();
     const all = {
-      ...{ given_name: "A", family_name: "B", middle_name: "C", nickname: "D" },
-      ...{ display_name: "E", zoneinfo: "Europe/London" },
+      given_name: "A",
+      family_name: "B",
+      middle_name: "C",
+      nickname: "D",
+      display_name: "E",
+      zoneinfo: "Europe/London",
     };
     const answers = await Promise.all(
       Object.entries(all).map(([name, value]) =>

@@ -45,8 +45,13 @@ describe("creating a user", () => {
         data: human,
         contact: {},
         authenticators: {
-          ...{ web_auth_n: [], totps: [], otp_sms: [], otp_email: [] },
-          ...{ public_keys: [], personal_access_tokens: [], identity_providers: [] },
+          web_auth_n: [],
+          totps: [],
+          otp_sms: [],
+          otp_email: [],
+          public_keys: [],
+          personal_access_tokens: [],
+          identity_providers: [],
         },
       },
     });

@@ -45,8 +45,10 @@ describe("registering a passkey", () => {
     assert.equal(typeof creation_date, "string");
     assert.deepEqual(more, []);
     assert.deepEqual(rest, {
-      ...{ web_auth_n_id: begun.web_auth_n_id, name: "My phone" },
-      ...{ is_verified: true, user_verified: true },
+      web_auth_n_id: begun.web_auth_n_id,
+      name: "My phone",
+      is_verified: true,
+      user_verified: true,
     });
     const types = (await eventsOf(id)).slice(-2).map(({ type }) => type);
     assert.deepEqual(types, [
@@ -150,7 +152,9 @@ describe("registering a passkey", () => {
     const id = await addPerson();
     for (const other of ["example.com", "sub.localhost"]) {
       assertRefused((await start(id, { domain: other })).refusal, {
-        ...{ code: 3, reason: "WEB_AUTH_N_DOMAIN_INVALID", field: "registration.domain" },
+        code: 3,
+        reason: "WEB_AUTH_N_DOMAIN_INVALID",
+        field: "registration.domain",
       });
     }
     const machine = { code: 9, reason: "USER_IS_MACHINE" };
@@ -323,7 +327,10 @@ describe("logging in with a passkey", () => {
     const credential = authenticator.get(asked.options, { ...local, isVerified: false });
     const { challengeId } = asked;
     assert.deepEqual(await checks.webAuthN.check(at, id, { challengeId, credential }), {
-      ...{ isRight: true, webAuthNId, isUserVerified: false, isConfirmed: false },
+      isRight: true,
+      webAuthNId,
+      isUserVerified: false,
+      isConfirmed: false,
     });
   });
 });

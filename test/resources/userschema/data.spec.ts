@@ -28,8 +28,15 @@ describe("what a schema of texts demands", () => {
     { b: "x".repeat(1_000), c: 1 },
   ];
   const flawed: JsonObject[] = [
-    ...[{ a: "a" }, { a: "😀" }, { a: "abcde" }, { a: "AB" }, { a: 5 }, { a: null }],
-    ...[{ d: "ab" }, { toString: "ab" }, { a: "ab", c: "ab" }],
+    { a: "a" },
+    { a: "😀" },
+    { a: "abcde" },
+    { a: "AB" },
+    { a: 5 },
+    { a: null },
+    { d: "ab" },
+    { toString: "ab" },
+    { a: "ab", c: "ab" },
   ];
   for (const data of whole) {
     it(`lets ${JSON.stringify(data).slice(0, 40)} pass`, () => requireData(texts, data, "owner"));

@@ -46,7 +46,12 @@ async function startClocked() {
   const { instance_id: instanceId } = peer.app.made;
   const reader = webKeyReader(deps);
   return {
-    ...{ peer, deps, instanceId, reader, now, lease },
+    peer,
+    deps,
+    instanceId,
+    reader,
+    now,
+    lease,
     held: () => lease.held(),
     pass: (ms: number) => void (shift += ms),
     rotate: () => rotateWebKeys(deps, timesOf, { held: () => lease.held(), onError }),
@@ -205,12 +210,15 @@ describe("what is due among keys", () => {
   it("waits a day also where the period is shorter than that", () => {
     const at = (ms: number) => new Date(ms);
     const key = (id: string, state: "initial" | "active", date: number) => ({
-      ...{ instanceId: "i", id, state, alg: "EdDSA" as const },
-      ...{
-        config: { type: "ed25519" as const },
-        publicKey: { kty: "OKP" as const, crv: "", x: "" },
-      },
-      ...{ sequence: 1n, creationDate: at(date), changeDate: at(date) },
+      instanceId: "i",
+      id,
+      state,
+      alg: "EdDSA" as const,
+      config: { type: "ed25519" as const },
+      publicKey: { kty: "OKP" as const, crv: "", x: "" },
+      sequence: 1n,
+      creationDate: at(date),
+      changeDate: at(date),
     });
     const times = { periodMs: hourMs, tokenLifeMs: hourMs };
     const active = key("1", "active", 0);

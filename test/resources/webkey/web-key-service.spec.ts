@@ -61,7 +61,9 @@ describe("a new instance", () => {
     const made = await post(
       "/instances",
       {
-        ...{ name: "second", domain: "second.test", organization: { name: "o" } },
+        name: "second",
+        domain: "second.test",
+        organization: { name: "o" },
         machine: { username: "m", name: "M" },
       },
       { token: system },

@@ -111,9 +111,7 @@ for (const property of logoProperties) {
       assert.equal((await rowsOf(instanceId)).length, 0);
       assert.equal((await fetchLogo(inherited.url)).status, 200, "the organization has the same");
       bodyOf(await set(noLogo, of(organization)));
-      assert.deepEqual(await logoOf(of(organization)), {
-        ...{ url: "", media_type: "", owner: system },
-      });
+      assert.deepEqual(await logoOf(of(organization)), { url: "", media_type: "", owner: system });
       assert.equal((await fetchLogo(inherited.url)).status, 404);
     });
 

@@ -251,7 +251,10 @@ describe("language settings", () => {
       post(
         "/instances",
         {
-          ...{ name: domain, domain, default_language: language, organization: { name: "First" } },
+          name: domain,
+          domain,
+          default_language: language,
+          organization: { name: "First" },
           machine: { username: "owner", name: "Owner" },
         },
         { token },

@@ -37,9 +37,12 @@ describe("security settings", () => {
   it("are set one by one for the instance, read in one piece, and reset", async () => {
     const read = securitySettingsReader(deps.db);
     const usual = {
-      ...{ enableImpersonation: false, allowedFrameOrigins: [] },
-      ...{ allowedLinkHosts: [], relatedOrigins: [] },
-      ...{ securityContacts: [], securityPolicyUrl: "" },
+      enableImpersonation: false,
+      allowedFrameOrigins: [],
+      allowedLinkHosts: [],
+      relatedOrigins: [],
+      securityContacts: [],
+      securityPolicyUrl: "",
     };
     assert.deepEqual(await read(instanceId), usual);
     const origin = "https://app.example.com";
