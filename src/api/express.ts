@@ -54,6 +54,8 @@ export function webHandler(endpoints: readonly WebEndpoint[], serve: ServeWeb): 
     // Express is typed for HTTP/1 only; the prototypes above make it fit for both.
     chosen(incoming as ExpressRequest, outgoing as ExpressResponse, (error?: unknown) => {
       if (error === undefined || typeof error === "string") unmatched(error);
+      // A part of the path is no text when its percent-encoding is undone.
+      else if (error instanceof URIError) unmatched(undefined);
       else if (!outgoing.headersSent) (outgoing as ServerResponse).writeHead(500).end();
     });
   };

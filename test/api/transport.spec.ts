@@ -163,9 +163,16 @@ describe("the endpoints of the process", () => {
 });
 
 describe("a request that fits no method", () => {
+  const unknown = [
+    "/nothing",
+    "/resources/v3alpha",
+    "/healthz/",
+    "/ui/logos/%ff",
+    "/idps/%ff/saml/metadata",
+  ];
   it("is refused with 404 and code 5 on an unknown path", async () => {
     for (const version of versions) {
-      for (const path of ["/nothing", "/resources/v3alpha", `${targets}/`, "/healthz/"]) {
+      for (const path of [...unknown, `${targets}/`]) {
         for (const method of ["GET", "POST", "DELETE"]) {
           const answer = await peer.send({ version, method, path, headers: { authorization } });
           assert.equal(answer.status, 404, `${method} ${path}`);
