@@ -51,6 +51,7 @@ export const users = table(
     key: ["instanceId", "id"],
     indexes: [
       { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+      { columns: ["instanceId", "organizationId", "username", "id"] },
       { columns: ["instanceId", "state", "creationDate", "id"] },
       { columns: ["instanceId", "creationDate", "id"] },
       { columns: ["instanceId", "changeDate", "id"] },
