@@ -50,6 +50,8 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
   for (const risk of risks) logger.warn(`the database: ${risk}`);
   const clock = await clockConcern(kernel);
   if (clock.count > 0) logger.warn(`${clock.count} ${clock.text} (${clock.some.join()})`);
+  // From its first answer on the service ends in order.
+  const stopping = stopSignal(siblings.number !== undefined);
   const app = await startApp(kernel, { siblings });
   logger.info(
     {
@@ -78,7 +80,7 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
   if (isFirst) {
     process.stdout.write(made === undefined ? again(config) : welcome(made, config));
   }
-  await stopSignal(siblings.number !== undefined);
+  await stopping;
   logger.info("stopping");
   await app[Symbol.asyncDispose]();
   logger.info("stopped");
