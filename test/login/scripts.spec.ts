@@ -228,7 +228,7 @@ describe("the focus", () => {
     ]) {
       await visit.page.goto(`${server.origin}/${name}`);
       // A browser moves it when it first draws the page.
-      await visit.page.waitForFunction((id) => document.activeElement?.id === id, id);
+      await visit.page.waitForFunction((own) => document.activeElement?.id === own, id);
     }
   });
 });
