@@ -28,7 +28,7 @@ export function markPage({ provider }: Pick<IdpReader, "provider">): WebEndpoint
 }
 
 /**
- * Images of which another one has another address, so that caches may keep them. Whoever opens one by itself sees it and runs nothing.
+ * Images at addresses that change with their bytes, so that caches may keep them. One that is opened as a page of its own runs no script.
  *
  * @param read gets the last parts of the address, the last one first
  */

@@ -23,7 +23,7 @@ const silentMs = 10_000;
 /** What a worker may take to end beyond the time for calls under way. */
 const endingMs = 10_000;
 
-/** A place that one worker has at a time. */
+/** What one worker at a time runs as: whoever replaces it has its number. */
 type Slot = Supervised & { number: number; processName: string };
 
 /**
@@ -63,14 +63,14 @@ export async function superviseWorkers(config: Config, count: number): Promise<n
   return code;
 }
 
-/** What all workers are told: how many they are, the port, and where the process listens that writes. */
-type Place = { count: number; port: number; socket: string | undefined };
+/** What is the same for all workers: their number, the port, and the socket of the process that writes. */
+type WorkerSettings = { count: number; port: number; socket: string | undefined };
 
 function createWorkers(
-  { logger, ...place }: Place & { logger: Logger },
+  { logger, ...settings }: WorkerSettings & { logger: Logger },
   done: (code: number) => void,
 ) {
-  const slots = Array.from({ length: place.count }, (_, at) => emptySlot(at + 1));
+  const slots = Array.from({ length: settings.count }, (_, at) => emptySlot(at + 1));
   const running = () => slots.filter((slot) => slot.process !== undefined);
   const relay = createRelay(() =>
     running().map((slot) => ({ ...slot, send: (message) => sendTo(slot, message) })),
@@ -86,7 +86,7 @@ function createWorkers(
   function start(slot: Slot): void {
     if (isStopping) return;
     slot.processName = newProcessName();
-    const worker = startWorker(slot, startedCount === 0, place);
+    const worker = startWorker(slot, startedCount === 0, settings);
     startedCount += 1;
     noteStart(slot, worker);
     worker.on("message", (message) => hear(slot, message as unknown as FromWorker));
@@ -155,7 +155,7 @@ function createWorkers(
 const startWorker = (
   { number, processName }: Slot,
   isFirst: boolean,
-  { count, port, socket = "" }: Place,
+  { count, port, socket = "" }: WorkerSettings,
 ): ChildProcess =>
   fork(process.argv[1] ?? "", [...process.argv.slice(2), "--port", String(port)], {
     env: {

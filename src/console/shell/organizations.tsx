@@ -63,7 +63,7 @@ export function Organizations({
               type="search"
               className={style["query"]}
               aria-label={t("filterBegin")}
-              placeholder={t("filterBegin")}
+              placeholder={t("filterBegin")} // HTML’s name for the hint in an empty field
               maxLength={200}
               autoComplete="off"
               value={q}
