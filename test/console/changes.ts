@@ -8,7 +8,7 @@ import { clock, type Entered, enter, expectQuiet, faultsOf, logIn, peer, shoot }
 const dialogOf = (page: Page) => page.getByRole("dialog");
 const press = (page: Page, name: string) =>
   page.getByRole("button", { name, exact: true }).first().click();
-const save = (page: Page) => dialogOf(page).getByRole("button", { name: "Save" }).click();
+const save = (page: Page) => dialogOf(page).locator("button[type=submit]").click();
 const gone = (page: Page) => dialogOf(page).waitFor({ state: "detached" });
 
 async function made(path: string, body: Record<string, string>): Promise<string> {

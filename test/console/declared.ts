@@ -94,12 +94,13 @@ export const allShown: readonly { shown: Shown; message: ReturnType<typeof messa
     shown,
     message: messageOf(importJob.get, importJob.object),
   })),
-  ...offered.flatMap(({ action }) =>
-    (action.once ?? []).flatMap(({ columns = [], ...shown }) => [
+  ...offered.flatMap(({ action }) => [
+    ...(action.once ?? []).map((shown) => ({ shown, message: action.method.output })),
+    ...(action.outcome ?? []).flatMap(({ columns = [], ...shown }) => [
       { shown, message: action.method.output },
       ...columns.map((each) => ({ shown: each, message: messageOf(action.method, shown.path) })),
     ]),
-  ),
+  ]),
 ];
 
 function messageOf(method: DescMethodUnary, path: string) {
@@ -142,6 +143,7 @@ export const declaredWords = (): string[] => [
   ...declaredKinds.flatMap(({ kind }) => (kind.guide ? (kind.guideWord ?? "guideLead") : [])),
   ...offered.flatMap(({ action }) => [
     action.word,
+    ...[action.about ?? [], action.send ?? []].flat(),
     ...(action.fields ?? []).flatMap((each) =>
       isWays(each) ? [each.word, ...each.ways.map(({ word }) => word)] : [],
     ),

@@ -1,7 +1,12 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { saidEndings, saidReasons, wordOfReason } from "../../src/console/declared/refusals.ts";
+import {
+  saidAttempts,
+  saidEndings,
+  saidReasons,
+  wordOfReason,
+} from "../../src/console/declared/refusals.ts";
 import { consoleTexts } from "../../src/texts/console-texts.ts";
 import { allLanguages } from "../../src/texts/languages.ts";
 import { read } from "../architecture/table.ts";
@@ -24,7 +29,10 @@ const chosen = [
 ];
 const ofSettings = ["OWNER_TYPE_INSTANCE", "OWNER_TYPE_ORG"];
 const endings = new Set(saidEndings.map(([, word]) => word));
-const reasons = [...saidReasons, ...endings].map((each) => `refused_${each}`);
+const reasons = [
+  ...[...saidReasons, ...endings].map((each) => `refused_${each}`),
+  ...saidAttempts.map((each) => `attempt_${each}`),
+];
 const ofRefusals = ["ended", "forbidden", "lost", "proveAnew", "failed", "save", "copied"];
 
 describe("the words of the console", () => {

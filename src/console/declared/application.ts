@@ -23,10 +23,10 @@ const isOidc = (object: JsonObject): boolean => at(object, "app.oidc") !== undef
 const page = { id: { page: "details.id" } } as const;
 
 const secrets = [
-  { path: "client_id", as: "code" },
+  { path: "client_id", as: "code", isKept: true },
   { path: "client_secret" },
-  { path: "compliance_problems" },
 ] as const;
+const problems = [{ path: "compliance_problems" }] as const;
 
 const redirects: readonly Field[] = [
   { path: "app.oidc.redirect_uris", isRequired: true, as: "redirects" },
@@ -75,6 +75,7 @@ export const addApp = (given: Given, fields: readonly Field[]): Action => ({
     },
   ],
   once: secrets,
+  outcome: problems,
   leadsTo: "/applications/$id",
   tab: "guide",
 });
@@ -123,10 +124,14 @@ const keys: Rows = {
           ],
         },
       ],
-      once: [{ path: "key_id", word: "id" }, { path: "key_file" }],
+      once: [
+        { path: "key_id", word: "id", isKept: true },
+        { path: "key_file", fileName: "key.json" },
+      ],
     },
     {
       word: "anotherSecret",
+      about: "about_anotherSecret",
       method: app.regenerateSecret,
       given: page,
       isDangerous: true,
@@ -157,7 +162,13 @@ const consents: Rows = {
     { path: "last_used", word: "field_last_use_date" },
   ],
   actions: [
-    { word: "withdraw", method: ConsentService.method.deleteConsent, given: id, isDangerous: true },
+    {
+      word: "withdraw",
+      method: ConsentService.method.deleteConsent,
+      about: "about_withdraw",
+      given: id,
+      isDangerous: true,
+    },
   ],
 };
 
@@ -194,7 +205,8 @@ export const application: Kind = {
         ...oidcFields,
       ],
       clears: "app.oidc.clear",
-      once: [{ path: "client_secret" }, { path: "compliance_problems" }],
+      once: [{ path: "client_secret" }],
+      outcome: problems,
     },
     {
       word: "editApi",
@@ -223,6 +235,7 @@ export const application: Kind = {
     {
       word: "deactivate",
       method: app.deactivateApp,
+      about: "about_deactivateApplication",
       given: id,
       isDangerous: true,
       when: (object) => activity(object, true),
@@ -237,6 +250,7 @@ export const application: Kind = {
     {
       word: "delete",
       method: app.deleteApp,
+      about: "about_deleteApplication",
       given: id,
       isDangerous: true,
       leadsTo: "/applications",

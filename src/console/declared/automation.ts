@@ -1,8 +1,9 @@
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
-import type { DescMethodUnary } from "@bufbuild/protobuf";
+import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import {
+  at,
   begins,
   contextOf,
   type Field,
@@ -36,6 +37,12 @@ const failing: Ways = {
   ],
 };
 const signing = [{ path: "signing_key" }] as const;
+
+/** The kind of the HTTP status that a target answered, such as `2xx`. */
+const statusOf = (before: string) => (object: JsonObject) => {
+  const status = at(object, `${before}status_class`);
+  return typeof status === "number" ? `${status}xx` : "";
+};
 
 export const targets: Listed = {
   isOfInstance: true,
@@ -97,6 +104,7 @@ export const target: Kind = {
     },
     {
       word: "anotherSigningKey",
+      about: "about_anotherSigningKey",
       method: action.patchTarget,
       isDangerous: true,
       given: { ...id, "target.rotate_signing_key": { is: true } },
@@ -106,9 +114,9 @@ export const target: Kind = {
       word: "testTarget",
       method: delivery.testTarget,
       given: id,
-      once: [
+      outcome: [
         { path: "delivery.state" },
-        { path: "delivery.status_class" },
+        { path: "delivery.status_class", text: statusOf("delivery.") },
         { path: "delivery.failure" },
       ],
     },
@@ -188,8 +196,8 @@ export const executions: Listed = {
       word: "matchExecution",
       method: delivery.matchExecution,
       fields: [conditions("condition")],
-      once: [
-        { path: "execution_id", word: "condition" },
+      outcome: [
+        { path: "execution_id", word: "condition", as: "code" },
         {
           path: "targets",
           word: "targets",
@@ -226,7 +234,7 @@ export const deliveries: Listed = {
     { path: "trigger" },
     { path: "state" },
     { path: "attempts" },
-    { path: "status_class" },
+    { path: "status_class", text: statusOf("") },
     { path: "failure" },
     { path: "creation_date" },
   ],
@@ -253,7 +261,7 @@ export const refusals: Listed = {
   hasNoFilter: true,
   columns: [
     { path: "kind" },
-    { path: "reason", word: "reason", as: "code" },
+    { path: "reason", word: "reason", as: "reason" },
     { path: "user_id", word: "who", as: "person" },
     { path: "client_id", as: "code" },
     { path: "operation" },

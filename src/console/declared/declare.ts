@@ -21,11 +21,19 @@ export type Shown = {
   says?: (object: JsonObject) => string;
 };
 
-/** What an answer tells once: a value, or a list of objects with what is shown of each. */
-export type Told = Shown & { columns?: readonly Shown[] };
+/** A text that an answer holds once, to be copied. */
+export type Once = Shown & {
+  /** It can be read later too: it stands beside one that cannot, and never alone. */
+  isKept?: true;
+  /** It is offered as a file of this name, too. */
+  fileName?: string;
+};
 
-/** How a value is written that names no object: a text of ours, bytes that are a text, or the code of a language. */
-export type Form = "code" | "json" | "word" | "encoded" | "language";
+/** What an answer tells of how it came out: a value, or a list of objects with what is shown of each. */
+export type Outcome = Shown & { columns?: readonly Shown[] };
+
+/** How a value is written that names no object: a text of ours, why something was refused, bytes that are a text, a language. */
+export type Form = "code" | "json" | "word" | "reason" | "encoded" | "language";
 
 /** Where a value of a request comes from: the object or row acted on, the page's object, what was answered before, or always so. */
 export type From = { of: Path } | { page: Path } | { answer: Path } | { is: JsonValue };
@@ -74,6 +82,10 @@ export type Action = {
   clears?: Path;
   /** Asked once more, with the name of what is lost. */
   isDangerous?: true;
+  /** What follows from it, where the name does not say enough. */
+  about?: string;
+  /** What the button says that sends the form; by default that the action is done, or that a change is saved. */
+  send?: string;
   /** Whether it can be done with such an object. */
   when?: (object: JsonObject) => boolean;
   /** The method whose permission counts, where its own states none that does. */
@@ -81,7 +93,9 @@ export type Action = {
   /** The permission to look for, where the schema does not state the one that counts. */
   permission?: string;
   /** What of the answer is shown once. */
-  once?: readonly Told[];
+  once?: readonly Once[];
+  /** What of the answer tells how it came out. */
+  outcome?: readonly Outcome[];
   /** What is done next with the answer. */
   next?: Action;
   /** Leads to the new object, or to the list that it stood in. */

@@ -40,6 +40,7 @@ export const webKeys: Listed = {
   actions: [
     {
       word: "activateKey",
+      about: "about_activateKey",
       method: keys.activateWebKey,
       given: id,
       isDangerous: true,

@@ -125,6 +125,7 @@ export const organization: Kind = {
     {
       word: "deactivate",
       method: org.deactivateOrganization,
+      about: "about_deactivateOrganization",
       given: id,
       isDangerous: true,
       when: (object) => activity(object, true),
@@ -139,6 +140,7 @@ export const organization: Kind = {
     {
       word: "delete",
       method: org.deleteOrganization,
+      about: "about_deleteOrganization",
       given: id,
       isDangerous: true,
       leadsTo: "/organizations",

@@ -80,10 +80,22 @@ export const people: Listed = {
   ],
   opens: { to: "/people/$id", id: "details.id" },
   selected: [
-    { word: "lock", method: user.lockUser, given: id },
-    { word: "deactivate", method: user.deactivateUser, given: id, isDangerous: true },
+    { word: "lock", method: user.lockUser, about: "about_lock", given: id },
+    {
+      word: "deactivate",
+      method: user.deactivateUser,
+      about: "about_deactivatePerson",
+      given: id,
+      isDangerous: true,
+    },
     { word: "activate", method: user.activateUser, given: id },
-    { word: "delete", method: user.deleteUser, given: id, isDangerous: true },
+    {
+      word: "delete",
+      method: user.deleteUser,
+      about: "about_deletePerson",
+      given: id,
+      isDangerous: true,
+    },
   ],
   add,
 };

@@ -238,14 +238,14 @@ const secret: Rows = {
       // Another one takes its place: whoever uses it stops to work.
       isDangerous: true,
       when: has(inside("secret")),
-      once: [{ path: "client_id" }, { path: "client_secret" }],
+      once: [{ path: "client_id", isKept: true }, { path: "client_secret" }],
     },
     {
       word: "makeFirstSecret",
       method: user.setSecret,
       given: page,
       when: (object) => !has(inside("secret"))(object),
-      once: [{ path: "client_id" }, { path: "client_secret" }],
+      once: [{ path: "client_id", isKept: true }, { path: "client_secret" }],
     },
   ],
   actions: removing(user.removeSecret),
@@ -272,7 +272,10 @@ const keys: Rows = {
           ],
         },
       ],
-      once: [{ path: "key_id", word: "id" }, { path: "key_file" }],
+      once: [
+        { path: "key_id", word: "id", isKept: true },
+        { path: "key_file", fileName: "key.json" },
+      ],
     },
   ],
   actions: removing(user.removePublicKey, { key_id: { of: "key_id" } }),

@@ -128,6 +128,7 @@ const actions: readonly Action[] = [
   {
     word: "lock",
     method: user.lockUser,
+    about: "about_lock",
     given: id,
     when: isIn("ACTIVE", "INITIAL"),
     undo: { method: user.unlockUser, given: id },
@@ -141,13 +142,21 @@ const actions: readonly Action[] = [
   {
     word: "deactivate",
     method: user.deactivateUser,
+    about: "about_deactivatePerson",
     given: id,
     isDangerous: true,
     when: isIn("ACTIVE", "INITIAL"),
     undo: { method: user.activateUser, given: id },
   },
   { word: "activate", method: user.activateUser, given: id, when: isIn("INACTIVE") },
-  { word: "delete", method: user.deleteUser, given: id, isDangerous: true, leadsTo: "/people" },
+  {
+    word: "delete",
+    method: user.deleteUser,
+    about: "about_deletePerson",
+    given: id,
+    isDangerous: true,
+    leadsTo: "/people",
+  },
 ];
 
 const ofUser = (object: JsonObject) => ({ filters: [{ user_id: textAt(object, "details.id") }] });
@@ -184,6 +193,7 @@ const sessions: Rows = {
   add: [
     {
       word: "endAll",
+      about: "about_endAll",
       method: SessionService.method.endOtherSessions,
       given: { user_id: { page: "details.id" } },
       isDangerous: true,
@@ -204,7 +214,13 @@ const consents: Rows = {
     { path: "last_used", word: "field_last_use_date" },
   ],
   actions: [
-    { word: "withdraw", method: ConsentService.method.deleteConsent, given: id, isDangerous: true },
+    {
+      word: "withdraw",
+      method: ConsentService.method.deleteConsent,
+      about: "about_withdraw",
+      given: id,
+      isDangerous: true,
+    },
   ],
 };
 
@@ -218,7 +234,7 @@ const refusals: Rows = {
   },
   columns: [
     { path: "kind", word: "kind" },
-    { path: "reason", word: "reason", as: "code" },
+    { path: "reason", word: "reason", as: "reason" },
     { path: "client_id", as: "code" },
     { path: "count" },
     { path: "last_date" },

@@ -80,6 +80,7 @@ export const projectPage: Kind = {
     {
       word: "deactivate",
       method: project.deactivateProject,
+      about: "about_deactivateProject",
       given: id,
       isDangerous: true,
       when: (object) => activity(object, true),
@@ -94,6 +95,7 @@ export const projectPage: Kind = {
     {
       word: "delete",
       method: project.deleteProject,
+      about: "about_deleteProject",
       given: id,
       isDangerous: true,
       leadsTo: "/projects",

@@ -52,14 +52,14 @@ const shared: readonly Action[] = [
     method: idps.confirmIDP,
     given: id,
     isDangerous: true,
-    once: [{ path: "confirmed_links" }, { path: "suspended_links" }],
+    outcome: [{ path: "confirmed_links" }, { path: "suspended_links" }],
   },
   {
     word: "previewState",
     method: idps.previewIDPStatePolicy,
     given: id,
     fields: [{ path: "preview.state_policy", isRequired: true }],
-    once: [
+    outcome: [
       { path: "state_before" },
       { path: "state_after" },
       { path: "organizations.total", word: "organizations" },
@@ -94,7 +94,7 @@ export function providerPages(path: string): Kind {
         given: id,
         isChange: true,
         fields: fieldsIn(patch.input, "idp"),
-        once: changed,
+        outcome: changed,
       },
       ...shared,
     ],
@@ -124,7 +124,7 @@ export const failedLogIns: Listed = {
   },
   hasNoFilter: true,
   columns: [
-    { path: "payload.reason", word: "reason", as: "code" },
+    { path: "payload.reason", word: "reason", as: "reason" },
     { path: "creation_date", word: "when" },
     { path: "payload.idpId", word: "provider", as: "provider" },
     { path: "aggregate.id", word: "id", as: "code" },
@@ -156,6 +156,7 @@ export const providers: Listed = {
   addWord: "addProviderOf",
   add: kinds.map(([type, create]) => ({
     word: typeName(type),
+    send: "save",
     method: create,
     fields: fieldsIn(create.input, "idp"),
     leadsTo: `${pathOf(type)}/$id`,

@@ -5,20 +5,35 @@ import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organizati
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { May } from "../rights-of.ts";
-import { at, contextOf, type Picked, type Reference, type Shown, textAt } from "./declare.ts";
+import {
+  at,
+  contextOf,
+  type Path,
+  type Picked,
+  type Reference,
+  type Shown,
+  textAt,
+} from "./declare.ts";
 import { userName } from "./user-name.ts";
 
 /** How the objects that IDs may name are found and called, and the path of their pages, where it follows from the kind alone. */
 type Named = {
   method: DescMethodUnary;
   name: (object: JsonObject) => string;
+  /** What tells apart those of the same name; by default their ID. */
+  more?: Path;
   to?: string;
   /** They are those of a context and of the ones above it, and cannot be asked for by ID. */
   isInherited?: true;
 };
 
 export const namedBy: Readonly<Record<Reference, Named>> = {
-  person: { method: UserService.method.searchUsers, name: userName, to: "/people/$id" },
+  person: {
+    method: UserService.method.searchUsers,
+    name: userName,
+    more: "user.username",
+    to: "/people/$id",
+  },
   organization: {
     method: OrganizationService.method.searchOrganizations,
     name: (object) => textAt(object, "organization.name"),
@@ -32,6 +47,7 @@ export const namedBy: Readonly<Record<Reference, Named>> = {
   application: {
     method: AppService.method.searchApps,
     name: (object) => textAt(object, "app.name"),
+    more: "client_id",
     to: "/applications/$id",
   },
   provider: {

@@ -49,6 +49,22 @@ export const saidEndings: readonly (readonly [ending: string, word: string])[] =
   ["LIMITED", "LIMITED"],
 ];
 
+/** Reasons of log-ins and clients that were refused, as administrators read of them, by the words `attempt_…`. */
+export const saidAttempts: readonly string[] = [
+  "WRONG",
+  "CLOSED",
+  "UNKNOWN",
+  "DIRECTORY_REFUSED",
+  "DIRECTORY_UNAVAILABLE",
+  "INVALID_CLIENT",
+  "BUDGET_SPENT",
+  "RATE_LIMITED",
+  "IDP_DENIED",
+  "IDP_UNAVAILABLE",
+  "IDP_ANSWER_INVALID",
+  "IDP_CONFIG_INVALID",
+];
+
 /** The word for a reason, where there is one. */
 export function wordOfReason(reason: string): string | undefined {
   const said: readonly string[] = saidReasons;

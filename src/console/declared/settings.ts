@@ -78,6 +78,7 @@ export const languages: SettingsGroup = {
       owner: "settings.default_language.owner.type",
       change: {
         word: "change",
+        send: "save",
         method: setLanguages,
         fields: [
           {
@@ -92,6 +93,7 @@ export const languages: SettingsGroup = {
       },
       reset: {
         word: "reset",
+        about: "about_reset",
         method: setLanguages,
         isDangerous: true,
         given: { "settings.reset_default_language": { is: true } },
@@ -103,6 +105,7 @@ export const languages: SettingsGroup = {
       owner: `${offered}.owner.type`,
       change: {
         word: "change",
+        send: "save",
         method: setLanguages,
         fields: [
           {
@@ -117,6 +120,7 @@ export const languages: SettingsGroup = {
       },
       reset: {
         word: "reset",
+        about: "about_reset",
         method: setLanguages,
         isDangerous: true,
         given: { [offered]: { is: { languages: [] } } },
@@ -144,6 +148,7 @@ export const texts: Listed = {
   actions: [
     {
       word: "change",
+      send: "save",
       method: setTexts,
       given: textOfRow,
       fields: [
@@ -166,6 +171,7 @@ export const texts: Listed = {
     },
     {
       word: "reset",
+      about: "about_reset",
       method: setTexts,
       isDangerous: true,
       given: { ...textOfRow, "texts.0.reset": { is: true } },
@@ -191,9 +197,16 @@ export function settingsOf({ set, resolve, settings, preview }: SettingsGroup): 
       name,
       value: { path: `settings.${name}.${value}`, word },
       owner: `settings.${name}.owner.type`,
-      change: { word: "change", method: set, fields: [field], ...(preview && { preview }) },
+      change: {
+        word: "change",
+        send: "save",
+        method: set,
+        fields: [field],
+        ...(preview && { preview }),
+      },
       reset: {
         word: "reset",
+        about: "about_reset",
         method: set,
         isDangerous: true,
         given: { [`settings.${name}.reset`]: { is: true } },

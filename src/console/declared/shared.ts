@@ -2,7 +2,14 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { type MemberContext, memberContexts, memberPermission } from "./member-permission.ts";
-import { type Action, type Rows, type Search, type Shown, type Told, textAt } from "./declare.ts";
+import {
+  type Action,
+  type Rows,
+  type Search,
+  type Shown,
+  type Outcome,
+  textAt,
+} from "./declare.ts";
 
 const { searchEvents } = EventService.method;
 const {
@@ -68,7 +75,7 @@ const rolesOfRow = {
   },
 } as const;
 
-const holds: readonly Told[] = [
+const holds: readonly Outcome[] = [
   {
     path: "holds",
     word: "holdsEnded",
@@ -88,7 +95,7 @@ export const membershipActions = (context?: MemberContext): readonly Action[] =>
     given: id,
     fields: [rolesOfRow],
     isChange: true,
-    once: holds,
+    outcome: holds,
     ...(context && { permission: memberPermission(context, "write") }),
   },
   {
@@ -107,7 +114,7 @@ export const addMember = (context: MemberContext, path: string): Action => ({
   permission: memberPermission(context, "write"),
   given: { [`membership.ctx.${context}`]: { page: path } },
   fields: [{ path: "membership.user_id", word: "person", as: "person" }, rolesIn(context, path)],
-  once: holds,
+  outcome: holds,
 });
 
 /** Who has roles in a context, whose ID is at the path. */

@@ -9,11 +9,11 @@ import { useRights } from "../rights.ts";
 import { t } from "../told.ts";
 import { useWhenBack } from "./again.ts";
 import { ActionCode } from "./code.tsx";
-import { Buttons, Sure } from "./question.tsx";
+import { About, Buttons } from "./question.tsx";
 import { Conflict } from "./conflict.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";
-import { Once, tellsOnce } from "./once.tsx";
+import { Answer, tellsMore } from "./answer.tsx";
 import { Pasted } from "./pasted.tsx";
 import { RefusedCall } from "./refused.tsx";
 import { fieldsOf, requestOf, type Subject, type Typed } from "./request.ts";
@@ -35,15 +35,15 @@ export type Ask = {
 /** A dialog in which an action is filled in or confirmed, sent, and what it answers is shown. */
 export function ActionDialog(ask: Ask) {
   const [step, setStep] = useState({ action: ask.action, subject: ask.subject });
-  const [once, setOnce] = useState<JsonObject>();
+  const [told, setTold] = useState<JsonObject>();
   const { action, subject } = step;
   const leave = () => {
-    if (once !== undefined) ask.done(once, action);
+    if (told !== undefined) ask.done(told, action);
     ask.close();
   };
   const next = (answer: JsonObject) => {
     if (action.next === undefined) return ask.done(answer, action);
-    setOnce(undefined);
+    setTold(undefined);
     setStep({ action: action.next, subject: { ...subject, answer } });
   };
   return (
@@ -55,15 +55,15 @@ export function ActionDialog(ask: Ask) {
           {ask.name !== "" && <p className={style["of"]}>{ask.name}</p>}
           {action.pasted !== undefined ? (
             <Pasted {...{ action, subject, field: action.pasted.field }} close={ask.close} />
-          ) : once === undefined ? (
+          ) : told === undefined ? (
             <Asked
               key={action.method.name}
               {...ask}
               {...step}
-              answered={(answer) => (tellsOnce(action, answer) ? setOnce(answer) : next(answer))}
+              answered={(answer) => (tellsMore(action, answer) ? setTold(answer) : next(answer))}
             />
           ) : (
-            <Once action={action} answer={once} goOn={() => next(once)} />
+            <Answer action={action} answer={told} goOn={() => next(told)} />
           )}
         </Dialog.Popup>
       </Dialog.Portal>
@@ -130,7 +130,7 @@ function Asked({
   };
   return (
     <form className={style["form"]} onSubmit={submit}>
-      {action.isDangerous === true && <Sure name={name} />}
+      <About action={action} name={name} />
       <Fields
         {...{ action, subject, typed }}
         errors={errorsOf(refusal, action, typed)}
@@ -152,7 +152,7 @@ function Asked({
       )}
       <ActionCode {...{ action, subject, typed }} />
       <Buttons {...{ close, isSending }} isDangerous={action.isDangerous === true}>
-        {t(action.fields === undefined || action.isDangerous === true ? action.word : "save")}
+        {t(action.send ?? (action.isChange === true ? "save" : action.word))}
       </Buttons>
     </form>
   );

@@ -1,9 +1,13 @@
 import type { ReactNode } from "react";
+import type { Action } from "../declared/declare.ts";
 import { t } from "../told.ts";
 import style from "./forms.module.css";
 
-/** Asks once more, with the name of what is lost. */
-export const Sure = ({ name }: { name: string }) => <p>{t("sure").replace("{name}", name)}</p>;
+/** What follows from an action; where nothing is said of a dangerous one, it asks once more with the name of what is lost. */
+export function About({ action, name }: { action: Action; name: string }) {
+  if (action.about !== undefined) return <p>{t(action.about)}</p>;
+  return action.isDangerous === true && <p>{t("sure").replace("{name}", name)}</p>;
+}
 
 /** The two buttons that end a form: to let it be, and to send it. */
 export function Buttons({

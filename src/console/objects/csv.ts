@@ -1,6 +1,7 @@
 import type { DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { at, type Shown } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
+import { keep } from "../keep-file.ts";
 import { t } from "../told.ts";
 
 /** A cell that no program takes for a formula, whatever a name begins with. */
@@ -13,15 +14,6 @@ const cellOf = (text: string): string => {
 export function download(name: string, rows: readonly (readonly string[])[]): void {
   const text = rows.map((row) => row.map(cellOf).join(",")).join("\r\n");
   keep(name, new Blob([`${text}\r\n`], { type: "text/csv" }));
-}
-
-/** Has the browser keep a file. */
-export function keep(name: string, content: Blob): void {
-  const address = URL.createObjectURL(content);
-  const link = document.createElement("a");
-  Object.assign(link, { href: address, download: name });
-  link.click();
-  URL.revokeObjectURL(address);
 }
 
 /** What a column of a table of texts says of an object: names of values in the reader's language, times as timestamps. */

@@ -20,12 +20,12 @@ export function useNames(objects: readonly JsonObject[], shown: readonly Shown[]
 
 /** Some objects of a kind, for whoever does not know what to type; none where the reader may not search them. */
 export function useFirst(kind: Picked, isAsked: boolean) {
-  const { method, name } = namedBy[kind];
+  const { method, name, more = "details.id" } = namedBy[kind];
   const { may } = useRights();
   const { data } = useAnswer(method, isAsked ? firstRequest(kind, may) : undefined);
   return objectsAt(data ?? {}, "result").map((each) => {
     const id = textAt(each, "details.id");
-    return { id, name: name(each), more: id };
+    return { id, name: name(each), more: textAt(each, more) || id };
   });
 }
 

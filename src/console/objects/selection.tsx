@@ -2,7 +2,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useState } from "react";
 import type { Action } from "../declared/declare.ts";
-import { Buttons, Sure } from "../forms/question.tsx";
+import { About, Buttons } from "../forms/question.tsx";
 import { givenOf } from "../forms/request.ts";
 import { Runs } from "../forms/runs.tsx";
 import form from "../forms/forms.module.css";
@@ -67,7 +67,8 @@ export function Selection({
                     setOpen({ ...open, isSent: true });
                   }}
                 >
-                  <Sure name={rows.map(nameOf).join(", ")} />
+                  <p className={form["of"]}>{rows.map(nameOf).join(", ")}</p>
+                  <About action={open.action} name={rows.map(nameOf).join(", ")} />
                   <Buttons close={close} isDangerous>
                     {t(open.action.word)}
                   </Buttons>

@@ -5,6 +5,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { at, type Shown, textAt } from "../declared/declare.ts";
 import { namedBy } from "../declared/references.ts";
+import { saidAttempts } from "../declared/refusals.ts";
 import { fieldAt, nameIn } from "../declared/schema.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { Time } from "../parts/time.tsx";
@@ -59,6 +60,7 @@ function one(
   const text = String(value);
   if (as === "code") return <code>{text}</code>;
   if (as === "word") return t(text);
+  if (as === "reason") return <Reason reason={text} />;
   if (as === "encoded") return decoded(text);
   if (as === undefined) return plain(field, text);
   const name = names[as].get(text);
@@ -69,6 +71,16 @@ function one(
     <Link to={to} params={{ id: text }} search={keepOrg}>
       {name}
     </Link>
+  );
+}
+
+/** Why something was refused: in the reader's language where there are words for it, and as the service calls it. */
+function Reason({ reason }: { reason: string }) {
+  return (
+    <>
+      {saidAttempts.includes(reason) && `${t(`attempt_${reason}`)} `}
+      <code>{reason}</code>
+    </>
   );
 }
 

@@ -2,6 +2,7 @@ import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { useState } from "react";
 import { rest } from "#schema-options";
 import type { Sample } from "../declared/declare.ts";
+import { keep } from "../keep-file.ts";
 import { t } from "../told.ts";
 import style from "./parts.module.css";
 
@@ -94,8 +95,16 @@ function curlOf(origin: string, name: string, request: JsonObject): string {
 /** As one word of a shell, whatever stands in it. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** A text with a button that copies it. */
-export function Copyable({ name, text }: { name: string; text: string }) {
+/** A text with a button that copies it, and one that saves it where it is a file. */
+export function Copyable({
+  name,
+  text,
+  fileName,
+}: {
+  name: string;
+  text: string;
+  fileName?: string | undefined;
+}) {
   const [word, setWord] = useState("copy");
   // Where the browser forbids it, the text can still be marked by hand.
   const copy = () =>
@@ -107,6 +116,15 @@ export function Copyable({ name, text }: { name: string; text: string }) {
     <figure className={style["copyable"]}>
       <figcaption>
         <span>{name}</span>
+        {fileName !== undefined && (
+          <button
+            type="button"
+            className={style["button"]}
+            onClick={() => keep(fileName, new Blob([text]))}
+          >
+            {t("saveFile")}
+          </button>
+        )}
         <button
           type="button"
           className={style["button"]}

@@ -121,7 +121,7 @@ export const instance: readonly Task[] = [
       await open("Add a domain");
       await fill("Domain", name);
       await select("Way of proof", "DOMAIN_VALIDATION_TYPE_DNS");
-      await confirm("Save");
+      await confirm("Add a domain");
       const told = (what: string) =>
         dialogOf(page).getByRole("figure").filter({ hasText: what }).locator("code").textContent();
       const record = await told("Name of the TXT record");
@@ -151,7 +151,7 @@ export const instance: readonly Task[] = [
       })) {
         await fill(label, text);
       }
-      await confirm("Save");
+      await confirm("Create an organization with its administrator");
       await titled(page, name);
     },
   },
@@ -166,7 +166,7 @@ export const instance: readonly Task[] = [
       await fill("Name", name);
       await check("A notice (webhook)");
       await fill("Address", `${sink.url}/${name}`);
-      await confirm("Save");
+      await confirm("Create a target");
       await dialogOf(page).getByText("This is shown once", { exact: false }).waitFor();
       await confirm("Close");
       await titled(page, name);
@@ -223,11 +223,11 @@ export const instance: readonly Task[] = [
       await fill("Description", name);
       await fill("Sender", "idsvc@example.com");
       await fill("Host and port", server.host);
-      await confirm("Save");
+      await confirm("Add a mail provider");
       await titled(page, name);
       await open(`Send a test: ${name}`);
       await fill("To whom", `${name}@example.com`);
-      await confirm("Save");
+      await confirm("Send a test");
       await done(page, "Send a test");
       await server.mailTo(`${name}@example.com`);
     },
@@ -239,7 +239,7 @@ export const instance: readonly Task[] = [
       await go(page, "/keys");
       await open("Create a key");
       await check("Ed25519");
-      await confirm("Save");
+      await confirm("Create a key");
       await done(page, "Create a key");
       await page
         .getByRole("button", { name: /^Sign with it/ })

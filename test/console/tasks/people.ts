@@ -106,7 +106,7 @@ export const people: readonly Task[] = [
       await follow("Log-in");
       await open("Send a reset");
       await check("By e-mail");
-      await confirm("Save");
+      await confirm("Send a reset");
       await done(page, "Send a reset");
     },
   },
@@ -148,7 +148,7 @@ export const people: readonly Task[] = [
       await fill("Family name", "Hopper");
       await check("Give them a password");
       await fill("Password", "Correct-horse-9");
-      await confirm("Save");
+      await confirm("Create a person");
       await titled(page, "Grace Hopper");
       await done(page, "Create a person");
     },
@@ -189,12 +189,12 @@ export const people: readonly Task[] = [
       await open("Create a machine");
       await fill("Username", aName("machine"));
       await fill("Name", "Robot");
-      await confirm("Save");
+      await confirm("Create a machine");
       await titled(page, "Robot");
       await done(page, "Create a machine");
       await follow("Log-in");
       await open("Add a key");
-      await confirm("Save");
+      await confirm("Add a key");
       await dialogOf(page).getByText("This is shown once", { exact: false }).waitFor();
       await confirm("Close");
       await done(page, "Add a key");
@@ -211,7 +211,7 @@ export const people: readonly Task[] = [
       await open("Add an administrator");
       await pick("Person", name, name);
       await check("ORG_USER_MANAGER");
-      await confirm("Save");
+      await confirm("Add an administrator");
       // What others had set for them before they came to power.
       await dialogOf(page)
         .getByRole("heading", { name: /^What ended, or stays/ })

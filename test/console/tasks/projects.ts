@@ -79,7 +79,7 @@ export const projects: readonly Task[] = [
       // Who may not read other organizations gives the ID that they were told.
       await fill("Organization", partner);
       await check(key);
-      await confirm("Save");
+      await confirm("Grant to an organization");
       await done(page, "Grant to an organization");
       await rowOf(page, key).waitFor();
     },
@@ -95,7 +95,7 @@ export const projects: readonly Task[] = [
       await fill("Name", name);
       await check("Pages that call an API from the browser");
       await fill(/^Redirect addresses \(/, "https://spa.test/cb");
-      await confirm("Save");
+      await confirm("Create an application");
       await confirm("Close");
       await titled(page, name);
       const guide = page.getByRole("figure").filter({ hasText: "oidc-client-ts" });
@@ -149,7 +149,7 @@ export const projects: readonly Task[] = [
       const key = aName("role");
       await fill("Key", key);
       await fill("Display name", "Reader");
-      await confirm("Save");
+      await confirm("Create a role");
       await done(page, "Create a role");
       await page.getByRole("rowheader", { name: key }).waitFor();
     },
