@@ -148,7 +148,8 @@ export function describeChanges(): void {
       await opened(id, visit);
       const { page } = visit;
       await press(page, "Delete: Ferret");
-      await dialogOf(page).getByText("This concerns “Ferret”", { exact: false }).waitFor();
+      await dialogOf(page).getByText("Ferret", { exact: true }).waitFor();
+      await dialogOf(page).getByText("It is deleted for good", { exact: false }).waitFor();
       await press(page, "Cancel");
       await gone(page);
       await press(page, "Delete: Ferret");
@@ -211,13 +212,30 @@ export function describeChanges(): void {
       expectQuiet(visit);
     });
 
+    it("stays where it is while something is chosen from a list, so that the next click meets what it is meant for", async () => {
+      const project = { project_id: await made("/projects", { name: "Heath" }) };
+      const role = { ...project, key: "reader", display_name: "Reader" };
+      bodyOf(await peer.post("/project_roles", role), 201);
+      await using visit = await enter(`/ui/console/projects/${project.project_id}?tab=access`);
+      const { page } = visit;
+      await press(page, "Grant to an organization");
+      await dialogOf(page).getByRole("option").first().waitFor();
+      const box = dialogOf(page).getByLabel("Reader", { exact: true });
+      const before = await box.boundingBox();
+      await dialogOf(page).getByRole("heading", { level: 2 }).click();
+      await dialogOf(page).getByRole("option").first().waitFor({ state: "hidden" });
+      assert.deepEqual(await box.boundingBox(), before);
+      await box.click();
+      assert.ok(await box.isChecked());
+    });
+
     it("is refused in the reader’s language, where the reason is known there", async () => {
       await organization("Kestrel");
       await using visit = await enter("/ui/console/organizations", { locale: "de" });
       const { page } = visit;
       await press(page, "Organisation anlegen");
       await dialogOf(page).getByLabel("Name").fill("Kestrel");
-      await dialogOf(page).getByRole("button", { name: "Speichern" }).click();
+      await save(page);
       const alert = dialogOf(page).getByRole("alert");
       await alert.getByText("Das ist schon vergeben", { exact: false }).waitFor();
       await alert.getByText("ORGANIZATION_NAME_TAKEN").waitFor();

@@ -62,7 +62,7 @@ export const instance: readonly Task[] = [
       await beside.page.getByRole("heading", { level: 1 }).waitFor();
       await go(page, "/providers");
       await follow("Failed log-ins of providers");
-      await rowOf(page, name).filter({ hasText: "IDP_DENIED" }).waitFor();
+      await rowOf(page, name).filter({ hasText: "The provider did not let them in" }).waitFor();
     },
   },
   {
@@ -172,7 +172,8 @@ export const instance: readonly Task[] = [
       await titled(page, name);
       await open(`Test it: ${name}`);
       await confirm("Test it");
-      await dialogOf(page).getByText("Delivered").waitFor();
+      await dialogOf(page).getByText("Delivered", { exact: true }).waitFor();
+      await dialogOf(page).getByText("2xx", { exact: true }).waitFor();
       await confirm("Close");
       await sink.count(1);
       const id = new URL(page.url()).pathname.split("/").at(-1) ?? "";
@@ -299,9 +300,9 @@ export const instance: readonly Task[] = [
       await confirm("Save");
       await done(page, "Change");
       await rowOf(page, name).filter({ hasText: "Set here" }).waitFor();
-      await open(`Back to what is above: ${name}`);
-      await confirm("Back to what is above");
-      await done(page, "Back to what is above");
+      await open(`Use the inherited value: ${name}`);
+      await confirm("Use the inherited value");
+      await done(page, "Use the inherited value");
     },
   },
 ];

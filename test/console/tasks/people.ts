@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { text as allOf } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { authorizeUrl, password, signIn } from "../../support/login.ts";
 import { basic, paths, redirectUri } from "../../support/oidc.ts";
@@ -79,7 +80,7 @@ export const people: readonly Task[] = [
       await go(page, `/people/${id}`);
       await titled(page, name);
       await follow("Sessions");
-      await rowOf(page, "WRONG").waitFor();
+      await rowOf(page, "Wrong password or code").waitFor();
     },
   },
   {
@@ -196,6 +197,9 @@ export const people: readonly Task[] = [
       await open("Add a key");
       await confirm("Add a key");
       await dialogOf(page).getByText("This is shown once", { exact: false }).waitFor();
+      const kept = page.waitForEvent("download");
+      await confirm("Save as a file");
+      assert.match(await allOf(await (await kept).createReadStream()), /PRIVATE KEY/);
       await confirm("Close");
       await done(page, "Add a key");
     },

@@ -96,7 +96,6 @@ export const projects: readonly Task[] = [
       await check("Pages that call an API from the browser");
       await fill(/^Redirect addresses \(/, "https://spa.test/cb");
       await confirm("Create an application");
-      await confirm("Close");
       await titled(page, name);
       const guide = page.getByRole("figure").filter({ hasText: "oidc-client-ts" });
       await guide.getByText("https://spa.test/cb", { exact: false }).waitFor();
