@@ -25,7 +25,7 @@ export function guideOf(object: JsonObject, issuer: string): readonly Sample[] {
     case "OIDC_APP_TYPE_NATIVE":
       return [...common, ofNative(issuer, client, redirect)];
     default:
-      return [...common, ...ofServer(issuer, client, redirect)];
+      return [...common, ...ofServer({ issuer, client, secretIn: secretIn(object) }, redirect)];
   }
 }
 
@@ -38,33 +38,76 @@ OIDC_REDIRECT_URI=${redirect}
 OIDC_SCOPE="${scope}"`,
 });
 
-const ofServer = (issuer: string, client: string, redirect: string): Sample[] => [
-  {
-    name: "Node.js: openid-client",
-    text: `import * as oidc from "openid-client";
+type Client = { issuer: string; client: string; secretIn: "Basic" | "Post" };
 
-const config = await oidc.discovery(new URL(${JSON.stringify(issuer)}), ${JSON.stringify(client)}, process.env.OIDC_CLIENT_SECRET);
-const codeVerifier = oidc.randomPKCECodeVerifier();
-const loginUrl = oidc.buildAuthorizationUrl(config, {
-  redirect_uri: ${JSON.stringify(redirect)},
-  scope: "${scope}",
-  code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
-  code_challenge_method: "S256",
-});`,
-  },
-  {
-    name: "Python: Authlib",
-    text: `oauth.register(
+const secretIn = (object: JsonObject): Client["secretIn"] =>
+  textAt(object, "app.oidc.auth_method_type") === "OIDC_AUTH_METHOD_TYPE_POST" ? "Post" : "Basic";
+
+const isPlain = (issuer: string): boolean => issuer.startsWith("http:");
+
+/** A whole program that people log in to. */
+function nodeProgram({ issuer, client, secretIn }: Client, redirect: string): string {
+  const { origin = "", port = "" } = URL.parse(redirect) ?? {};
+  return `// npm install openid-client
+// OIDC_CLIENT_SECRET=... node app.mjs, then open ${origin}
+import { createServer } from "node:http";
+import * as oidc from "openid-client";
+
+const redirectUri = ${JSON.stringify(redirect)};
+const config = await oidc.discovery(
+  new URL(${JSON.stringify(issuer)}),
+  ${JSON.stringify(client)},
+  {},
+  oidc.ClientSecret${secretIn}(process.env.OIDC_CLIENT_SECRET),${
+    isPlain(issuer)
+      ? "\n  { execute: [oidc.allowInsecureRequests] }, // without TLS: for development only"
+      : ""
+  }
+);
+
+async function answer(request, response) {
+  const url = new URL(request.url, redirectUri);
+  if (url.searchParams.has("state")) {
+    const [, expectedState, pkceCodeVerifier] =
+      /login=([\\w-]+)\\.([\\w-]+)/.exec(request.headers.cookie) ?? [];
+    const tokens = await oidc.authorizationCodeGrant(config, url, { expectedState, pkceCodeVerifier });
+    const person = await oidc.fetchUserInfo(config, tokens.access_token, tokens.claims().sub);
+    return response.end(\`Signed in: \${JSON.stringify(person, undefined, 2)}\`);
+  }
+  const [state, codeVerifier] = [oidc.randomState(), oidc.randomPKCECodeVerifier()];
+  const location = oidc.buildAuthorizationUrl(config, {
+    redirect_uri: redirectUri,
+    scope: "${scope}",
+    state,
+    code_challenge: await oidc.calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: "S256",
+  });
+  const cookie = \`login=\${state}.\${codeVerifier}; HttpOnly; SameSite=Lax; Path=/\`;
+  response.writeHead(302, { location: location.href, "set-cookie": cookie }).end();
+}
+
+createServer((request, response) =>
+  answer(request, response).catch((error) => response.writeHead(500).end(String(error))),
+).listen(${port || "3000"});`;
+}
+
+const ofServer = (given: Client, redirect: string): Sample[] => {
+  const { issuer, client } = given;
+  return [
+    { name: "Node.js: openid-client", text: nodeProgram(given, redirect) },
+    {
+      name: "Python: Authlib",
+      text: `oauth.register(
     "idsvc",
     server_metadata_url=${JSON.stringify(`${issuer}/.well-known/openid-configuration`)},
     client_id=${JSON.stringify(client)},
     client_secret=os.environ["OIDC_CLIENT_SECRET"],
     client_kwargs={"scope": "${scope}", "code_challenge_method": "S256"},
-)`,
-  },
-  {
-    name: "Go: go-oidc",
-    text: `provider, err := oidc.NewProvider(ctx, ${JSON.stringify(issuer)})
+)${isPlain(issuer) ? "  # without TLS, for development only: AUTHLIB_INSECURE_TRANSPORT=1" : ""}`,
+    },
+    {
+      name: "Go: go-oidc",
+      text: `provider, err := oidc.NewProvider(ctx, ${JSON.stringify(issuer)})
 config := oauth2.Config{
 	ClientID:     ${JSON.stringify(client)},
 	ClientSecret: os.Getenv("OIDC_CLIENT_SECRET"),
@@ -72,10 +115,10 @@ config := oauth2.Config{
 	RedirectURL:  ${JSON.stringify(redirect)},
 	Scopes:       []string{"openid", "profile", "email"},
 }`,
-  },
-  {
-    name: "Java: Spring Boot",
-    text: `spring:
+    },
+    {
+      name: "Java: Spring Boot",
+      text: `spring:
   security:
     oauth2:
       client:
@@ -88,23 +131,29 @@ config := oauth2.Config{
         provider:
           idsvc:
             issuer-uri: ${issuer}`,
-  },
-  {
-    name: "C#: ASP.NET Core",
-    text: `builder.Services.AddAuthentication().AddOpenIdConnect(options =>
+    },
+    {
+      name: "C#: ASP.NET Core",
+      text: `builder.Services.AddAuthentication().AddOpenIdConnect(options =>
 {
     options.Authority = ${JSON.stringify(issuer)};
     options.ClientId = ${JSON.stringify(client)};
     options.ClientSecret = builder.Configuration["OIDC_CLIENT_SECRET"];
     options.CallbackPath = new Uri(${JSON.stringify(redirect)}).AbsolutePath;
-    options.ResponseType = "code";
+    options.ResponseType = "code";${
+      isPlain(issuer)
+        ? "\n    options.RequireHttpsMetadata = false; // without TLS: for development only"
+        : ""
+    }
 });`,
-  },
-];
+    },
+  ];
+};
 
 const ofBrowser = (issuer: string, client: string, redirect: string): Sample => ({
   name: "JavaScript: oidc-client-ts",
-  text: `import { UserManager } from "oidc-client-ts";
+  text: `// npm install oidc-client-ts
+import { UserManager } from "oidc-client-ts";
 
 const users = new UserManager({
   authority: ${JSON.stringify(issuer)},
@@ -112,7 +161,10 @@ const users = new UserManager({
   redirect_uri: ${JSON.stringify(redirect)},
   scope: "${scope}",
 });
-await users.signinRedirect();`,
+const isBack = new URLSearchParams(location.search).has("state");
+const user = isBack ? await users.signinRedirectCallback() : await users.getUser();
+if (user) console.log("Signed in", user.profile);
+else await users.signinRedirect();`,
 });
 
 const ofNative = (issuer: string, client: string, redirect: string): Sample => ({

@@ -53,7 +53,7 @@ export const firstSteps: readonly FirstStep[] = [
   },
   {
     word: "stepApplication",
-    to: "/applications",
+    to: "/projects",
     request: () => some,
     method: AppService.method.searchApps,
     isTaken: (answer) => found(answer) > 0,
