@@ -81,27 +81,45 @@ subscribe("child_process", (message) => {
   });
 });
 
-/** Specs of an engine, of which so many run at the same time. */
-type Run = { engine: Engine; specs: Spec[]; concurrency: number };
+/** Files of specs on an engine, a process each, of which so many run at the same time. */
+type Run = { engine: Engine; files: string[]; concurrency: number };
+
+/** Runs of which one begins when the one before it has ended. */
+type Lane = Run[];
 
 /**
- * The engines run beside each other, so that neither waits for the last spec of the other. Processes wait for a part of their
- * time: there are half as many more as cores, and beside those of SQLite, which has more to do, as many of PostgreSQL as cores.
- * Where time is judged the processes wait for most of it.
+ * The lanes of a phase run beside each other. Processes wait for a part of their time: there are half as many more as cores, and
+ * beside those of SQLite as many of PostgreSQL as cores. PostgreSQL has less to do, so that a third of what SQLite begins later
+ * runs in its place when it is done (decision 0358). Where time is judged the processes wait for most of it.
  */
-const phases = [phase(false), phase(true)];
+const phases: Lane[][] = [
+  untimed(),
+  chosen.map((engine) => [runOf(engine, specsFor(engine, true), cores)]),
+];
 
-function phase(isTimed: boolean): Run[] {
-  const isBeside = (engine: Engine) => engine === "postgres" && chosen.length > 1;
-  return chosen
-    .map((engine) => ({
-      engine,
-      specs: (files.length > 0 ? files.map(named) : specsOf(engine, asked.long)).filter(
-        ({ says }) => says.has("timed") === isTimed,
-      ),
-      concurrency: Math.ceil(isTimed || isBeside(engine) ? cores : cores * 1.5),
-    }))
-    .filter(({ specs }) => specs.length > 0);
+function untimed(): Lane[] {
+  const lanes = chosen.map((engine) => {
+    const isBeside = engine === "postgres" && chosen.length > 1;
+    return [runOf(engine, specsFor(engine, false), isBeside ? cores : cores * 1.5)];
+  });
+  const [[sqlite] = [], besides] = lanes;
+  if (sqlite === undefined || besides === undefined || files.length > 0 || asked.long) return lanes;
+  const first = specsFor("sqlite", false).filter(({ says }) => says.has("early")).length;
+  const isLate = (_: string, at: number) => at >= first && (at - first) % 3 === 2;
+  besides.push({ ...sqlite, concurrency: cores, files: sqlite.files.filter(isLate) });
+  sqlite.files = sqlite.files.filter((file, at) => !isLate(file, at));
+  return lanes;
+}
+
+function specsFor(engine: Engine, isTimed: boolean): Spec[] {
+  const all = files.length > 0 ? files.map(named) : specsOf(engine, asked.long);
+  return all.filter(({ says }) => says.has("timed") === isTimed);
+}
+
+function runOf(engine: Engine, specs: Spec[], concurrency: number): Run {
+  console.log(`${specs.length} specs on ${engine}`);
+  const each = files.length > 0 ? specs.map(({ path }) => join(root, path)) : bundled(specs);
+  return { engine, files: each, concurrency: Math.ceil(concurrency) };
 }
 
 function named(path: string): Spec {
@@ -122,20 +140,27 @@ function onPostgres(event: TestEvent): TestEvent {
   return { ...event, data } as TestEvent;
 }
 
-function start({ engine, specs, concurrency }: Run): AsyncIterable<TestEvent> {
-  console.log(`${specs.length} specs on ${engine}, ${concurrency} processes at once`);
+function start({ engine, files: each, concurrency }: Run): AsyncIterable<TestEvent> {
   return run({
     cwd: root,
     env: { ...process.env, IDSVC_TEST_ENGINE: engine },
     execArgv: nodeFlags,
     concurrency,
     timeout,
-    files: files.length > 0 ? specs.map(({ path }) => join(root, path)) : bundled(specs),
+    files: each,
   });
 }
 
-/** The events of a run that goes on while nobody reads them: the reporter takes those of one run after those of another. */
-function buffered(running: AsyncIterable<TestEvent>): AsyncIterable<TestEvent> {
+/** What is told of tests, and by which engine. */
+async function* inTurn(lane: Lane): AsyncGenerator<readonly [Engine, TestEvent]> {
+  for (const each of lane) {
+    if (each.files.length === 0) continue;
+    for await (const event of start(each)) yield [each.engine, event];
+  }
+}
+
+/** The events of a lane that goes on while nobody reads them: the reporter takes those of one after those of another. */
+function buffered<T>(running: AsyncIterable<T>): AsyncIterable<T> {
   const stream = new PassThrough({ objectMode: true, highWaterMark: Number.MAX_SAFE_INTEGER });
   void pipeline(running, stream).catch(() => undefined);
   return stream;
@@ -158,10 +183,9 @@ function failureOf(event: TestEvent): string | undefined {
 async function* events(): AsyncGenerator<TestEvent> {
   const totals = new Map<string, number>();
   const failures: string[] = [];
-  for (const runs of phases) {
-    const beside = runs.map((each) => [each.engine, buffered(start(each))] as const);
-    for (const [engine, running] of beside) {
-      for await (const event of running) {
+  for (const lanes of phases) {
+    for (const running of lanes.map((lane) => buffered(inTurn(lane)))) {
+      for await (const [engine, event] of running) {
         const [, count, number] = countOf(event) ?? [];
         const told = engine === "sqlite" ? event : onPostgres(event);
         if (count === undefined) yield told;

@@ -36,8 +36,12 @@ export const {
   or,
   sql,
 } = orm;
-export const pgCore: typeof PgCore = loadDrizzle("drizzle-orm/pg-core");
-export const sqliteCore: typeof SqliteCore = loadDrizzle("drizzle-orm/sqlite-core");
+let loadedPg: typeof PgCore | undefined;
+let loadedSqlite: typeof SqliteCore | undefined;
+/** What belongs to one dialect: a process has one of them, and to load the other is a hundredth of a start. */
+export const pgCore = (): typeof PgCore => (loadedPg ??= loadDrizzle("drizzle-orm/pg-core"));
+export const sqliteCore = (): typeof SqliteCore =>
+  (loadedSqlite ??= loadDrizzle("drizzle-orm/sqlite-core"));
 
 /** A parameter of a prepared statement, by its name. */
 export const parameter: typeof sql.placeholder = sql.placeholder; // drizzle's word for it

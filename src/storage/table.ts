@@ -1,20 +1,6 @@
-import type { AnyPgTable } from "drizzle-orm/pg-core";
+import type { AnyPgTable, pgTable } from "drizzle-orm/pg-core";
 import type { SQLiteColumnBuilderBase } from "drizzle-orm/sqlite-core";
 import { pgCore, sqliteCore } from "./drizzle.ts";
-
-const {
-  boolean: pgBoolean,
-  customType: pgCustom,
-  integer: pgInteger,
-  pgTable,
-  text: pgText,
-} = pgCore;
-const {
-  customType: sqliteCustom,
-  integer: sqliteInteger,
-  sqliteTable,
-  text: sqliteText,
-} = sqliteCore;
 
 /**
  * Neutral tables: one definition, one row type, a drizzle table for each dialect.
@@ -23,46 +9,55 @@ const {
  * written against a neutral table runs on both.
  */
 
-const pgInt64 = pgCustom<{ data: bigint; driverData: string | bigint }>({
-  dataType: () => "bigint",
-  fromDriver: (value) => BigInt(value),
-});
-const pgInstant = pgCustom<{ data: Date; driverData: string | number }>({
-  dataType: () => "bigint",
-  toDriver: (value) => value.getTime(),
-  fromDriver: (value) => new Date(Number(value)),
-});
-// The driver has read the JSON already. drizzle's own type reads texts among it once more: "1e5" would become a number.
-const pgJsonb = pgCustom<{ data: unknown }>({
-  dataType: () => "jsonb",
-  toDriver: (value) => JSON.stringify(value),
-});
-const pgBytes = pgCustom<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" });
+function postgresBuilders() {
+  const { boolean, customType, integer, text: plainText } = pgCore();
+  return {
+    text: plainText,
+    int: integer,
+    bool: boolean,
+    int64: customType<{ data: bigint; driverData: string | bigint }>({
+      dataType: () => "bigint",
+      fromDriver: (value) => BigInt(value),
+    }),
+    instant: customType<{ data: Date; driverData: string | number }>({
+      dataType: () => "bigint",
+      toDriver: (value) => value.getTime(),
+      fromDriver: (value) => new Date(Number(value)),
+    }),
+    // The driver has read the JSON already. drizzle's own type reads texts among it once more: "1e5" would become a number.
+    json: customType<{ data: unknown }>({
+      dataType: () => "jsonb",
+      toDriver: (value) => JSON.stringify(value),
+    }),
+    bytes: customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "bytea" }),
+  };
+}
+let loadedPostgres: ReturnType<typeof postgresBuilders> | undefined;
+const postgresColumn = () => (loadedPostgres ??= postgresBuilders());
 
-const sqliteInt64 = sqliteCustom<{ data: bigint; driverData: number | bigint }>({
-  dataType: () => "integer",
-  fromDriver: (value) => BigInt(value),
-});
-const sqliteInstant = sqliteCustom<{ data: Date; driverData: number }>({
-  dataType: () => "integer",
-  toDriver: (value) => value.getTime(),
-  fromDriver: (value) => new Date(Number(value)),
-});
-const sqliteBytes = sqliteCustom<{ data: Uint8Array; driverData: Uint8Array }>({
-  dataType: () => "blob",
-});
+function sqliteBuilders() {
+  const { customType, integer, text: plainText } = sqliteCore();
+  return {
+    text: (name: string) => plainText(name),
+    int: (name: string) => integer(name),
+    int64: customType<{ data: bigint; driverData: number | bigint }>({
+      dataType: () => "integer",
+      fromDriver: (value) => BigInt(value),
+    }),
+    bool: (name: string) => integer(name, { mode: "boolean" }),
+    json: (name: string) => plainText(name, { mode: "json" }),
+    instant: customType<{ data: Date; driverData: number }>({
+      dataType: () => "integer",
+      toDriver: (value) => value.getTime(),
+      fromDriver: (value) => new Date(Number(value)),
+    }),
+    bytes: customType<{ data: Uint8Array; driverData: Uint8Array }>({ dataType: () => "blob" }),
+  };
+}
+let loadedSqlite: ReturnType<typeof sqliteBuilders> | undefined;
+const sqliteColumn = () => (loadedSqlite ??= sqliteBuilders());
 
-const sqliteBuilders = {
-  text: (name: string) => sqliteText(name),
-  int: (name: string) => sqliteInteger(name),
-  int64: (name: string) => sqliteInt64(name),
-  bool: (name: string) => sqliteInteger(name, { mode: "boolean" }),
-  json: (name: string) => sqliteText(name, { mode: "json" }),
-  instant: (name: string) => sqliteInstant(name),
-  bytes: (name: string) => sqliteBytes(name),
-};
-
-export type ColumnKind = keyof typeof sqliteBuilders;
+export type ColumnKind = keyof ReturnType<typeof sqliteBuilders>;
 
 type Definition<B> = { kind: ColumnKind; nullable: boolean; build: (name: string) => B };
 
@@ -73,19 +68,23 @@ const column = <B>(kind: ColumnKind, nullable: boolean, build: (name: string) =>
 });
 
 /** Short or long text, compared byte by byte. */
-export const text = () => column("text", false, (name) => pgText(name).notNull());
-export const optionalText = () => column("text", true, (name) => pgText(name));
-export const int = () => column("int", false, (name) => pgInteger(name).notNull());
+export const text = () => column("text", false, (name) => postgresColumn().text(name).notNull());
+export const optionalText = () => column("text", true, (name) => postgresColumn().text(name));
+export const int = () => column("int", false, (name) => postgresColumn().int(name).notNull());
 /** A 64-bit integer, `bigint` in code. */
-export const int64 = () => column("int64", false, (name) => pgInt64(name).notNull());
-export const bool = () => column("bool", false, (name) => pgBoolean(name).notNull());
-export const json = <T>() => column("json", false, (name) => pgJsonb(name).$type<T>().notNull());
-export const optionalJson = <T>() => column("json", true, (name) => pgJsonb(name).$type<T>());
+export const int64 = () => column("int64", false, (name) => postgresColumn().int64(name).notNull());
+export const bool = () => column("bool", false, (name) => postgresColumn().bool(name).notNull());
+export const json = <T>() =>
+  column("json", false, (name) => postgresColumn().json(name).$type<T>().notNull());
+export const optionalJson = <T>() =>
+  column("json", true, (name) => postgresColumn().json(name).$type<T>());
 /** A point in time, stored as milliseconds since the epoch. */
-export const instant = () => column("instant", false, (name) => pgInstant(name).notNull());
-export const optionalInstant = () => column("instant", true, (name) => pgInstant(name));
-export const bytes = () => column("bytes", false, (name) => pgBytes(name).notNull());
-export const optionalBytes = () => column("bytes", true, (name) => pgBytes(name));
+export const instant = () =>
+  column("instant", false, (name) => postgresColumn().instant(name).notNull());
+export const optionalInstant = () =>
+  column("instant", true, (name) => postgresColumn().instant(name));
+export const bytes = () => column("bytes", false, (name) => postgresColumn().bytes(name).notNull());
+export const optionalBytes = () => column("bytes", true, (name) => postgresColumn().bytes(name));
 
 // oxlint-disable-next-line no-explicit-any -- a column builder's own generics are drizzle's business.
 export type AnyDefinition = Definition<any>;
@@ -134,7 +133,7 @@ export function table<C extends Columns>(
     );
   const toPostgres = (key: string, { build }: AnyDefinition): unknown => build(columnName(key));
   const toSqlite = (key: string, { kind, nullable }: AnyDefinition): SQLiteColumnBuilderBase => {
-    const builder = sqliteBuilders[kind](columnName(key));
+    const builder = sqliteColumn()[kind](columnName(key));
     return nullable ? builder : builder.notNull();
   };
   let postgres: PgTable<C> | undefined;
@@ -148,10 +147,10 @@ export function table<C extends Columns>(
     countedBy: options.countedBy,
     cachedBy: options.cachedBy,
     get postgres() {
-      return (postgres ??= pgTable(name, built(toPostgres) as Built<C>) as PgTable<C>);
+      return (postgres ??= pgCore().pgTable(name, built(toPostgres) as Built<C>) as PgTable<C>);
     },
     get sqlite() {
-      return (sqlite ??= sqliteTable(name, built(toSqlite)) as unknown as PgTable<C>);
+      return (sqlite ??= sqliteCore().sqliteTable(name, built(toSqlite)) as unknown as PgTable<C>);
     },
   };
 }

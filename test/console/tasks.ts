@@ -19,9 +19,13 @@ export const done = async (page: Page, what: string) => {
   await page.getByRole("status").getByText(`Done: ${what}`).waitFor();
   await dialogOf(page).waitFor({ state: "detached" });
 };
-export const go = (page: Page, path: string) => page.goto(`${peer.issuer}/ui/console${path}`);
+/** Goes to another page of the console as a link does: it knows what it has asked for within some seconds. */
+export const go = (page: Page, path: string) =>
+  page.evaluate((to) => history.pushState(undefined, "", to), `/ui/console${path}`);
 export const titled = (page: Page, name: string) =>
   page.getByRole("heading", { level: 1, name }).waitFor();
+/** Opens a page that knows nothing yet, for what was made beside it. */
+export const load = (page: Page, path: string) => page.goto(`${peer.issuer}/ui/console${path}`);
 /** A row of a list that says this. */
 export const rowOf = (page: Page, text: string | RegExp) =>
   page.getByRole("row").filter({ hasText: text });
@@ -84,7 +88,6 @@ export function describeTasks(tasks: readonly Task[]): void {
           // What went wrong in one task is not said of the next.
           refused.splice(0);
           misdeeds.splice(0);
-          page.setDefaultTimeout(10_000);
           try {
             await run(handsOf(page), await worldOf());
           } finally {

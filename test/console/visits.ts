@@ -135,7 +135,6 @@ function walker(page: Page): Entered["go"] {
 /** Opens an address in a window of its own, as a browser that nobody is signed in to. */
 export async function openPrivately(address: string): Promise<Visit> {
   const visit = await browser.visit({ viewport: desk });
-  visit.page.setDefaultTimeout(10_000);
   await visit.page.goto(address);
   return visit;
 }

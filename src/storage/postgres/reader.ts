@@ -8,7 +8,7 @@ import { isRetryable, storeError } from "./errors.ts";
 import type { Overtaken } from "./overtaken.ts";
 
 const { NodePgSession }: typeof Driver = loadDrizzle("drizzle-orm/node-postgres");
-const { PgDatabase, PgDialect } = pgCore;
+const { PgDatabase, PgDialect } = pgCore();
 const tries = 3;
 
 type Base = Driver.NodePgSession<Record<string, unknown>, Record<string, never>>;

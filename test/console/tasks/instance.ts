@@ -4,7 +4,7 @@ import { startMailServer } from "../../support/mail-server.ts";
 import { startMessageSink } from "../../support/message-sink.ts";
 import { text as allOf } from "node:stream/consumers";
 import type { Download, Locator, Page } from "playwright-core";
-import { aName, dialogOf, done, go, rowOf, type Task, titled } from "../tasks.ts";
+import { aName, dialogOf, done, go, load, rowOf, type Task, titled } from "../tasks.ts";
 import { startFakeProvider } from "../../support/fake-provider.ts";
 import { openPrivately, peer, txtRecords } from "../visits.ts";
 
@@ -181,7 +181,7 @@ export const instance: readonly Task[] = [
       await peer.post("/executions", execution);
       bodyOf(await peer.post("/projects", { name: aName("told") }), 201);
       await sink.count(2);
-      await go(page, "/deliveries");
+      await load(page, "/deliveries");
       await rowOf(page, "Test").first().waitFor();
       await rowOf(page, "project.added").filter({ hasText: "Delivered" }).first().waitFor();
       // The newest is the first.
@@ -266,7 +266,7 @@ export const instance: readonly Task[] = [
         ],
       };
       for (const isTrial of [true, false]) {
-        await go(page, "/transfer");
+        await load(page, "/transfer");
         await page.getByLabel("File (JSON)").setInputFiles({
           name: "people.jsonl",
           mimeType: "application/json",

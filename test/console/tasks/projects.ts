@@ -5,6 +5,7 @@ import {
   dialogOf,
   done,
   go,
+  load,
   rowOf,
   type Task,
   titled,
@@ -42,7 +43,7 @@ export const projects: readonly Task[] = [
       const key = await roleOf(world);
       const people = Array.from({ length: 3 }, () => aName("crowd"));
       for (const username of people) await peer.addPerson({ username }, world.organizationId);
-      await go(page, `/projects/${world.projectId}`);
+      await load(page, `/projects/${world.projectId}`);
       await titled(page, "Nest");
       await follow("Access");
       await open("Grant roles to many people");
@@ -72,7 +73,7 @@ export const projects: readonly Task[] = [
     async run({ page, open, confirm, follow, fill, check }, world) {
       const key = await roleOf(world);
       const partner = await peer.addOrganization();
-      await go(page, `/projects/${world.projectId}`);
+      await load(page, `/projects/${world.projectId}`);
       await titled(page, "Nest");
       await follow("Access");
       await open("Grant to an organization");
