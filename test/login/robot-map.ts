@@ -47,6 +47,8 @@ export function robotMap(world: Surroundings, isEnd: (shown: Shown) => boolean) 
       return state;
     },
 
+    isKnown: (key: string): boolean => key === end || states.has(key),
+
     led(from: State, at: number, to: string): void {
       edges.set(from.key, (edges.get(from.key) ?? new Map<number, string>()).set(at, to));
     },
@@ -76,6 +78,32 @@ export function robotMap(world: Surroundings, isEnd: (shown: Shown) => boolean) 
           if ([...to.values()].some((key) => leading.has(key))) leading.add(from);
       }
       return [...states.values()].filter(({ key }) => !leading.has(key));
+    },
+  };
+}
+
+/** Where the links and buttons of states have led, in worlds with the same settings. */
+export type Experience = {
+  note(from: State, at: number, to: string): void;
+  /** Where it led to in several worlds, always; undefined where it is not known or not sure. */
+  of(from: State, at: number): string | undefined;
+};
+
+// In so many worlds it must have led to the same state.
+const sure = 3;
+
+export function robotExperience(): Experience {
+  const seen = new Map<string, { to: string; times: number; isSure: boolean }>();
+  const nameOf = ({ key, actions }: State, at: number) => `${at} ${actions[at]?.label}\n${key}`;
+  return {
+    note(from, at, to) {
+      const before = seen.get(nameOf(from, at)) ?? { to, times: 0, isSure: true };
+      const times = before.times + 1;
+      seen.set(nameOf(from, at), { to, times, isSure: before.isSure && before.to === to });
+    },
+    of(from, at) {
+      const known = seen.get(nameOf(from, at));
+      return known?.isSure && known.times >= sure ? known.to : undefined;
     },
   };
 }

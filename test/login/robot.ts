@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { type Shown, type UserAgent, userAgent } from "../support/user-agent.ts";
 import { act, actionsOf, onward, type Played, type Surroundings } from "./robot-actions.ts";
-import { robotMap, type State } from "./robot-map.ts";
+import { type Experience, robotMap, type State } from "./robot-map.ts";
 
 export type RobotWorld = Surroundings & {
   /** Where a browser begins, or how. */
@@ -19,9 +19,10 @@ export type RobotWorld = Surroundings & {
 export type Settings = Readonly<Record<string, unknown>>;
 
 export type Explored = {
-  /** How many states of pages, and how many links and buttons of them were tried. */
+  /** How many states of pages, how many links and buttons of them were tried, and how many were known from other worlds. */
   states: number;
   tried: number;
+  spared: number;
   /** Pages with links and buttons that nobody came to again, by any of the walks that had led there. */
   unreached: readonly string[];
   /** The paths of all pages that were shown. */
@@ -46,11 +47,15 @@ const mostDetour = 6;
  * a new browser walks to what was not tried yet and goes on from there, as long as there is more to try near by, as people do. An end is
  * the app, or the page that tells that somebody is signed in or out.
  */
-export async function explore(given: RobotWorld, most: number): Promise<Explored> {
+export async function explore(
+  given: RobotWorld,
+  most: number,
+  experience?: Experience,
+): Promise<Explored> {
   const paths = new Set<string>();
   const faults: string[] = [];
   const unreached: string[] = [];
-  let tried = 0;
+  let [tried, spared] = [0, 0];
   const world: RobotWorld = {
     ...given,
     async onward(agent, shown) {
@@ -82,11 +87,12 @@ export async function explore(given: RobotWorld, most: number): Promise<Explored
     trail.walk = [...trail.walk, at];
   }
 
-  /** What is wrong is told, and the robot goes on elsewhere. */
-  async function noting(where: string, work: () => Promise<void>): Promise<void> {
+  /** What is wrong is told, and the robot goes on elsewhere. A connection that was closed is opened anew, as browsers do. */
+  async function noting(where: string, work: () => Promise<void>, again = true): Promise<void> {
     try {
       await work();
     } catch (error) {
+      if (again && isClosedConnection(error)) return noting(where, work, false);
       const { message, cause = "" } = Object(error);
       faults.push(`${where}: ${String(message)} ${String(cause)}`.trim());
     }
@@ -113,8 +119,20 @@ export async function explore(given: RobotWorld, most: number): Promise<Explored
       enter(trail.shown, String(walk) === String(gone) ? [walk] : [walk, gone]);
       const to = map.keyOf(trail.shown);
       map.led(state, at, to);
+      experience?.note(state, at, to);
       assert.ok(action.kind !== "link" || to !== state.key, "a link that leads to its own page");
     });
+  }
+
+  /** Leaves out what is known to lead where this world was, too. */
+  function spare(state: State): void {
+    for (const at of state.untried) {
+      const to = experience?.of(state, at);
+      if (to === undefined || !map.isKnown(to)) continue;
+      state.untried.delete(at);
+      map.led(state, at, to);
+      spared += 1;
+    }
   }
 
   /** Goes on from the page that is shown, while there is something to try near by. */
@@ -123,6 +141,7 @@ export async function explore(given: RobotWorld, most: number): Promise<Explored
     while (tried < most && pressed < mostPressed && detours < mostDetour) {
       const state = enter(trail.shown, [trail.walk]);
       if (state === undefined) return;
+      spare(state);
       // Each link is opened as in a tab of its own. Where not all are tried, the way to the end is first.
       const links = [...state.untried].filter((at) => state.actions[at]?.kind === "link");
       const isHurried = Number.isFinite(most) && links.length < state.untried.size;
@@ -144,7 +163,11 @@ export async function explore(given: RobotWorld, most: number): Promise<Explored
   }
 
   await noting("the first page", async () => goOn(await begin()));
-  const next = () => [...map.states.values()].find(({ untried }) => untried.size > 0);
+  const next = () =>
+    [...map.states.values()].find((state) => {
+      spare(state);
+      return state.untried.size > 0;
+    });
   for (let state = next(); state !== undefined && tried < most; state = next()) {
     const found = state;
     const before = found.untried.size;
@@ -157,7 +180,15 @@ export async function explore(given: RobotWorld, most: number): Promise<Explored
     }
   }
   const stuck = tried >= most ? [] : map.stuck();
-  return { states: map.states.size, tried, paths, stuck: stuck.map(told), faults, unreached };
+  return {
+    states: map.states.size,
+    tried,
+    spared,
+    paths,
+    stuck: stuck.map(told),
+    faults,
+    unreached,
+  };
 }
 
 /** Somebody in a browser: the page that they look at, and what they did to come there. */
@@ -165,6 +196,12 @@ type Trail = { agent: UserAgent; person: Played; shown: Shown; walk: readonly nu
 
 const told = ({ path, actions }: State) =>
   `${path}: ${actions.map(({ label }) => label).join(", ")}`;
+
+/** One that was kept for a minute, which the service ended while the request was on its way. */
+function isClosedConnection(error: unknown): boolean {
+  const { code, cause } = Object(error);
+  return code === "ECONNRESET" || ["ECONNRESET", "UND_ERR_SOCKET"].includes(Object(cause).code);
+}
 
 function check({ status, html, url }: Shown): void {
   assert.ok(status < 500, `${status}: ${url} ${html}`);
