@@ -44,17 +44,25 @@ export async function goOn(
   return act(agent, person, action, world);
 }
 
-/** @throws AssertionError for a form that is answered with a page */
+/**
+ * @param page the one that the action is of, where others were opened since
+ * @throws AssertionError for a form that is answered with a page
+ */
 export async function act(
   agent: UserAgent,
   person: Played,
   action: Action,
   world: Surroundings,
+  page = agent.last,
 ): Promise<Shown> {
   if (action.kind === "link") return onward(world, agent, await agent.open(action.href));
-  const body = await bodyOf(agent.last, person, action);
+  const body = await bodyOf(page, person, action);
   const headers = { origin: world.issuer, "sec-fetch-site": "same-origin" };
-  const shown = await agent.open(action.action, { method: "POST", body, headers });
+  const shown = await agent.open(new URL(action.action, page.url), {
+    method: "POST",
+    body,
+    headers,
+  });
   assert.ok(
     shown.isRedirected || shown.status >= 400,
     `answered with a page: ${action.action}, ${action.label}`,

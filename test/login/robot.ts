@@ -1,21 +1,14 @@
 import assert from "node:assert/strict";
-import { stateOf } from "../support/pages-seen.ts";
 import { type Shown, type UserAgent, userAgent } from "../support/user-agent.ts";
-import {
-  act,
-  type Action,
-  actionsOf,
-  onward,
-  type Played,
-  type Surroundings,
-} from "./robot-actions.ts";
+import { act, actionsOf, onward, type Played, type Surroundings } from "./robot-actions.ts";
+import { type Experience, robotMap, type State } from "./robot-map.ts";
 
 export type RobotWorld = Surroundings & {
   /** Where a browser begins, or how. */
   from: string | ((agent: UserAgent, person: Played) => Promise<Shown>);
   /** Somebody new, of whom nothing was used up. */
   person(): Promise<Played>;
-  /** Before each walk: budgets fill up. */
+  /** Before somebody new comes: budgets fill up. */
   rest(): void;
   /** Settings of log-ins that count while the world is explored. */
   settings?: Settings;
@@ -25,15 +18,13 @@ export type RobotWorld = Surroundings & {
 
 export type Settings = Readonly<Record<string, unknown>>;
 
-/** What is tried of a state by one person in one browser: all its links, which change nothing, or one of its buttons. */
-type Visit = { state: State; tries: readonly number[] };
-
-type State = { key: string; path: string; walk: readonly number[]; actions: readonly Action[] };
-
 export type Explored = {
-  /** How many states of pages, and how many links and buttons of them were tried. */
+  /** How many states of pages, how many links and buttons of them were tried, and how many were known from other worlds. */
   states: number;
   tried: number;
+  spared: number;
+  /** Pages with links and buttons that nobody came to again, by any of the walks that had led there. */
+  unreached: readonly string[];
   /** The paths of all pages that were shown. */
   paths: ReadonlySet<string>;
   /** States from which no end was found: their paths, with their links and buttons. */
@@ -45,20 +36,26 @@ export type Explored = {
   faults: readonly string[];
 };
 
-const end = "end";
 const largestPage = 30 * 1024;
+// After so many buttons, refused ones too, somebody new goes on: what is stored of a person differs more and more from what people have.
+const mostPressed = 12;
+// How far somebody goes for what was not tried yet, rather than that somebody new begins.
+const mostDetour = 6;
 
 /**
- * Clicks every link and button of every state of the pages that a log-in leads to, each as it comes to a new person in a new browser,
- * until all are tried or so many were. An end is the app, or the page that tells that somebody is signed in or out.
+ * Clicks every link and button of every state of the pages that a log-in leads to, until all are tried or so many were. Somebody new in
+ * a new browser walks to what was not tried yet and goes on from there, as long as there is more to try near by, as people do. An end is
+ * the app, or the page that tells that somebody is signed in or out.
  */
-export async function explore(given: RobotWorld, most: number): Promise<Explored> {
-  const states = new Map<string, State>();
-  const edges = new Map<string, Set<string>>();
+export async function explore(
+  given: RobotWorld,
+  most: number,
+  experience?: Experience,
+): Promise<Explored> {
   const paths = new Set<string>();
   const faults: string[] = [];
-  const queue: Visit[] = [];
-  let tried = 0;
+  const unreached: string[] = [];
+  let [tried, spared] = [0, 0];
   const world: RobotWorld = {
     ...given,
     async onward(agent, shown) {
@@ -66,98 +63,144 @@ export async function explore(given: RobotWorld, most: number): Promise<Explored
       return (await given.onward?.(agent, shown)) ?? shown;
     },
   };
+  const map = robotMap(
+    world,
+    ({ left, url }) => left !== undefined || world.ends.includes(url.pathname),
+  );
 
-  const isEnd = ({ left, url }: Shown): boolean =>
-    left !== undefined || world.ends.includes(url.pathname);
-
-  function enter(shown: Shown, walk: readonly number[]): string {
-    check(shown);
-    if (isEnd(shown)) return end;
-    const key = `${shown.url.pathname}\n${stateOf(shown.html)}`;
-    if (!states.has(key)) {
-      const state = { key, path: shown.url.pathname, walk, actions: actionsOf(shown, world) };
-      assert.ok(state.actions.length > 0, `no way on: ${shown.url} ${shown.html}`);
-      states.set(key, state);
-      const all = [...state.actions.entries()];
-      const links = all.flatMap(([at, { kind }]) => (kind === "link" ? [at] : []));
-      if (links.length > 0) queue.push({ state, tries: links });
-      // The first of a page is what it is for.
-      for (const [at, { kind }] of all.toReversed())
-        if (kind === "button") queue.push({ state, tries: [at] });
-    }
-    return key;
-  }
-
-  async function walkTo(
-    walk: readonly number[],
-  ): Promise<{ agent: UserAgent; shown: Shown; person: Played }> {
+  async function begin(): Promise<Trail> {
     world.rest();
     const person = await world.person();
     const agent = userAgent(world.issuer);
     const { from } = world;
-    let shown = await (typeof from === "string"
+    const shown = await (typeof from === "string"
       ? onward(world, agent, await agent.open(from))
       : from(agent, person));
-    for (const at of walk) {
-      const next = actionsOf(shown, world)[at];
-      if (next === undefined) break;
-      shown = await act(agent, person, next, world);
-    }
-    return { agent, shown, person };
+    return { agent, person, shown, walk: [] };
   }
 
-  /** What is wrong is told, and the robot goes on elsewhere. */
-  async function noting(where: string, work: () => Promise<void>): Promise<void> {
+  async function take(trail: Trail, at: number): Promise<void> {
+    const action = actionsOf(trail.shown, world)[at];
+    if (action === undefined) return;
+    const { agent, person, shown } = trail;
+    trail.shown = await act(agent, person, action, world, shown);
+    trail.walk = [...trail.walk, at];
+  }
+
+  /** What is wrong is told, and the robot goes on elsewhere. A connection that was closed is opened anew, as browsers do. */
+  async function noting(where: string, work: () => Promise<void>, again = true): Promise<void> {
     try {
       await work();
     } catch (error) {
+      if (again && isClosedConnection(error)) return noting(where, work, false);
       const { message, cause = "" } = Object(error);
       faults.push(`${where}: ${String(message)} ${String(cause)}`.trim());
     }
   }
 
-  async function visit({ state, tries }: Visit): Promise<void> {
-    const { agent, shown, person } = await walkTo(state.walk);
-    if (isEnd(shown) || shown.url.pathname !== state.path) return;
-    const actions = actionsOf(shown, world);
-    for (const at of tries) {
-      const action = actions[at];
-      if (action === undefined) continue;
-      tried += 1;
-      await noting(`${state.path}, ${action.label}`, async () => {
-        // Each link is opened as in a tab of its own.
-        const to = enter(await act(agent, person, action, world), [...state.walk, at]);
-        edges.set(state.key, (edges.get(state.key) ?? new Set<string>()).add(to));
-        const isLoop = action.kind === "link" && to === state.key;
-        assert.ok(!isLoop, "a link that leads to its own page");
-      });
+  function enter(shown: Shown, walks: State["walks"]): State | undefined {
+    check(shown);
+    const state = map.enter(shown, walks);
+    assert.ok(state?.actions.length !== 0, `no way on: ${shown.url} ${shown.html}`);
+    return state;
+  }
+
+  /** Tries one action of the page that is shown, which is a link or the button that somebody goes on by. */
+  async function attempt(trail: Trail, state: State, at: number): Promise<void> {
+    const action = state.actions[at];
+    assert.ok(action !== undefined);
+    state.untried.delete(at);
+    tried += 1;
+    await noting(`${state.path}, ${action.label}`, async () => {
+      const [shortest = []] = state.walks;
+      const gone = [...trail.walk, at];
+      await take(trail, at);
+      const walk = [...shortest, at];
+      enter(trail.shown, String(walk) === String(gone) ? [walk] : [walk, gone]);
+      const to = map.keyOf(trail.shown);
+      map.led(state, at, to);
+      experience?.note(state, at, to);
+      assert.ok(action.kind !== "link" || to !== state.key, "a link that leads to its own page");
+    });
+  }
+
+  /** Leaves out what is known to lead where this world was, too. */
+  function spare(state: State): void {
+    for (const at of state.untried) {
+      const to = experience?.of(state, at);
+      if (to === undefined || !map.isKnown(to)) continue;
+      state.untried.delete(at);
+      map.led(state, at, to);
+      spared += 1;
     }
   }
 
-  await noting("the first page", async () => void enter((await walkTo([])).shown, []));
-  // Where not all are tried, deep pages come first.
-  const take = () => (Number.isFinite(most) ? queue.pop() : queue.shift());
-  for (let next = take(); next !== undefined && tried < most; next = take()) {
-    const found = next;
-    await noting(found.state.path, () => visit(found));
+  /** Goes on from the page that is shown, while there is something to try near by. */
+  async function goOn(trail: Trail): Promise<void> {
+    let [pressed, detours] = [0, 0];
+    while (tried < most && pressed < mostPressed && detours < mostDetour) {
+      const state = enter(trail.shown, [trail.walk]);
+      if (state === undefined) return;
+      spare(state);
+      // Each link is opened as in a tab of its own. Where not all are tried, the way to the end is first.
+      const links = [...state.untried].filter((at) => state.actions[at]?.kind === "link");
+      const isHurried = Number.isFinite(most) && links.length < state.untried.size;
+      for (const at of isHurried ? [] : links) await attempt({ ...trail }, state, at);
+      const [button] = state.untried;
+      detours = button === undefined ? detours + 1 : 0;
+      const next = button ?? map.wayOn(state, mostDetour);
+      if (next === undefined) return;
+      if (state.actions[next]?.kind === "button") pressed += 1;
+      await (button === undefined ? take(trail, next) : attempt(trail, state, button));
+    }
   }
-  const stuck = queue.length > 0 ? [] : stuckOf(states, edges);
-  return { states: states.size, tried, paths, stuck, faults };
+
+  /** Somebody new comes to a state, or to where its walk leads them now. */
+  async function visit(state: State, walk: readonly number[]): Promise<void> {
+    const trail = await begin();
+    for (const at of walk) await take(trail, at);
+    await goOn(trail);
+  }
+
+  await noting("the first page", async () => goOn(await begin()));
+  const next = () =>
+    [...map.states.values()].find((state) => {
+      spare(state);
+      return state.untried.size > 0;
+    });
+  for (let state = next(); state !== undefined && tried < most; state = next()) {
+    const found = state;
+    const before = found.untried.size;
+    for (const walk of found.walks)
+      if (found.untried.size === before) await noting(found.path, () => visit(found, walk));
+    if (found.untried.size === before && tried < most) {
+      for (const at of found.untried)
+        unreached.push(`${found.path}, ${found.actions[at]?.label ?? ""}`);
+      found.untried.clear();
+    }
+  }
+  const stuck = tried >= most ? [] : map.stuck();
+  return {
+    states: map.states.size,
+    tried,
+    spared,
+    paths,
+    stuck: stuck.map(told),
+    faults,
+    unreached,
+  };
 }
 
-/** The states from which no edge leads to the end, over however many others. */
-function stuckOf(
-  states: ReadonlyMap<string, State>,
-  edges: ReadonlyMap<string, Set<string>>,
-): string[] {
-  const leading = new Set([end]);
-  for (let before = 0; before !== leading.size; ) {
-    before = leading.size;
-    for (const [from, to] of edges) if ([...to].some((key) => leading.has(key))) leading.add(from);
-  }
-  return [...states.values()]
-    .filter(({ key }) => !leading.has(key))
-    .map(({ path, actions }) => `${path}: ${actions.map(({ label }) => label).join(", ")}`);
+/** Somebody in a browser: the page that they look at, and what they did to come there. */
+type Trail = { agent: UserAgent; person: Played; shown: Shown; walk: readonly number[] };
+
+const told = ({ path, actions }: State) =>
+  `${path}: ${actions.map(({ label }) => label).join(", ")}`;
+
+/** One that was kept for a minute, which the service ended while the request was on its way. */
+function isClosedConnection(error: unknown): boolean {
+  const { code, cause } = Object(error);
+  return code === "ECONNRESET" || ["ECONNRESET", "UND_ERR_SOCKET"].includes(Object(cause).code);
 }
 
 function check({ status, html, url }: Shown): void {

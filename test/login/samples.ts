@@ -156,7 +156,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       "totp-trust-hours",
       totpPage(page(), { ...code, trust: { lifetimeMs: 3_600_000, isChecked: false } }),
     ],
-    ["totp-wrong", totpPage(wrong({ code: "CODE_INVALID", field: "code" }), code)],
+    ["totp-wrong", totpPage(wrong({ code: "TOTP_INVALID", field: "code" }), code)],
     [
       "email-code",
       emailCodePage(page({ notice: "CODE_SENT" }), { ...code, address: say("a…@acme.example") }),
@@ -353,7 +353,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       "error",
       errorPage(page(), {
         code: "REDIRECT_URI_INVALID",
-        detail: say("https://other.example/callback"),
+        detail: say("invalid_request: https://other.example/callback"),
         requestId: say("aGVsbG8gd29y-1f"),
       }),
     ],

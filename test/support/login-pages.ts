@@ -55,7 +55,8 @@ function readMail(article: string): Mail {
   return {
     to: /<dd>([^<]*)<\/dd>/.exec(article)?.[1] ?? "",
     subject: /<h2>([^<]*)<\/h2>/.exec(article)?.[1] ?? "",
-    code: /Code: (\S+)/.exec(text)?.[1] ?? "",
+    // A mail has it in a line of its own, a text message at its beginning.
+    code: /(?:Code: |^)(\S+)(?:$| is your code)/m.exec(text)?.[1] ?? "",
     text,
   };
 }

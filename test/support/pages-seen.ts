@@ -8,7 +8,9 @@ export type SeenPage = { path: string; html: string };
 const english: ReadonlySet<string> = new Set(textsIn(readJson("../../src/texts/en.json")));
 // What tells of one person, request or build.
 const passing = new Set(
-  "value href action src nonce content lang style data-options data-prepare aria-label".split(" "),
+  "value href action src nonce content lang style datetime data-options data-prepare data-passkeys-known aria-label".split(
+    " ",
+  ),
 );
 
 /**
@@ -16,8 +18,10 @@ const passing = new Set(
  * texts of ours that hold nothing of anybody. How often something stands there does not count.
  */
 export function stateOf(html: string): string {
-  // What a mail says is no state of the page that shows it.
-  const body = html.slice(html.indexOf("<body")).replaceAll(/<article[^]*?<\/article>/g, "");
+  // What a mail says is no state of the page that shows it, nor is what a QR code holds.
+  const body = html
+    .slice(html.indexOf("<body"))
+    .replaceAll(/<article[^]*?<\/article>|(?<=<svg class="qr")[^]*?<\/svg>/g, "");
   const elements = [...body.matchAll(/<([a-z]\w*)((?:\s+[\w-]+(?:="[^"]*")?)*)\s*\/?>/g)].map(
     ([, tag = "", all = ""]) => {
       const attributes = [...all.matchAll(/([\w-]+)(?:="[^"]*")?/g)];

@@ -101,6 +101,6 @@ ${submit(t("common.continue"))}`,
     html`${byName}
 ${byName && hasOthers && html`<p class="${providers.length > 0 ? "or" : "or with-script"}"><span>${t("common.or")}</span></p>`}
 ${hasOthers && html`<div class="ways">${byPasskey}${byProvider}</div>`}
-${view.allowsRegister && html`<p class="aside">${t("loginName.noAccount")} ${link(page, paths.register, t("loginName.register"))}</p>`}`,
+${view.allowsRegister && html`<p class="aside"><span>${t("loginName.noAccount")}</span> ${link(page, paths.register, t("loginName.register"))}</p>`}`,
   );
 }

@@ -88,5 +88,5 @@ ${
 ${button(t("register.submit"), { name: "by", value: "email", look: passkey === undefined ? "primary" : "plain" })}`,
   )
 }
-<p class="aside">${t("register.haveAccount")} ${link(page, paths.loginName, t("register.signIn"))}</p>`;
+<p class="aside"><span>${t("register.haveAccount")}</span> ${link(page, paths.loginName, t("register.signIn"))}</p>`;
 }

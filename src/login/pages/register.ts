@@ -30,6 +30,6 @@ export function registerPage(page: Page, { app, organization, values }: Register
 ${field(page, { name: "email", label: "field.email", type: "email", autocomplete: "email", inputmode: "email", value: values.email })}
 ${submit(t("common.continue"))}`,
     )}
-<p class="aside">${t("register.haveAccount")} ${link(page, paths.loginName, t("register.signIn"))}</p>`,
+<p class="aside"><span>${t("register.haveAccount")}</span> ${link(page, paths.loginName, t("register.signIn"))}</p>`,
   );
 }
