@@ -5,6 +5,7 @@ import {
   type ImportJobSchema,
   ImportOutcome,
   type ImportResponseSchema,
+  ImportSearchFilterSchema,
   ImportState,
 } from "#gen/idsvc/management/v1/import_pb.ts";
 import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
@@ -13,6 +14,8 @@ import type { Handlers } from "../../authz/service.ts";
 import { deadlineExceeded, failedPrecondition, notFound } from "../../errors.ts";
 import { enqueue } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
+import { toListDetails } from "../../resources/object/details.ts";
+import { objectSearch } from "../../resources/object/queries.ts";
 import { Conflict } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { type RowChange, updateRows } from "../../storage/row-change.ts";
@@ -30,6 +33,7 @@ type Import = Row<typeof imports>;
 type ImportMethods =
   | "import"
   | "getImport"
+  | "listImports"
   | "pauseImport"
   | "resumeImport"
   | "cancelImport"
@@ -45,6 +49,9 @@ const states: Readonly<Record<StoredState, ImportState>> = {
   completed: ImportState.COMPLETED,
   failed: ImportState.FAILED,
 };
+const storedStates = new Map(
+  Object.entries(states).map(([stored, state]) => [state, stored] as const),
+);
 const outcomes = {
   created: ImportOutcome.CREATED,
   existed: ImportOutcome.EXISTED,
@@ -73,6 +80,11 @@ export function importHandlers(
   const { db, secrets, newId, now } = deps;
   const receive = receiver(deps, kinds);
   const find = importReader(deps);
+  const t = db.table(imports);
+  const search = objectSearch(deps, imports, {
+    filter: ImportSearchFilterSchema,
+    filters: { state: ({ state }) => eq(t.state, storedStates.get(state) ?? "") },
+  });
 
   /** Moves an import on from one of some states; whoever is at work on it notices before its next batch. */
   async function move(
@@ -124,6 +136,11 @@ export function importHandlers(
     },
 
     getImport: async ({ id }, { instanceId }) => ({ job: toJob(await find(instanceId, id)) }),
+
+    async listImports(request, scope) {
+      const found = await search(scope, request);
+      return { details: toListDetails(found), result: found.rows.map(toJob) };
+    },
 
     pauseImport: ({ id }, scope) => move(scope, id, ["running"], "paused"),
 
