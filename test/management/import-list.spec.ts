@@ -59,8 +59,8 @@ describe("the list of imports", () => {
     assert.deepEqual(idsOf(await list({ query: { asc: true } })), [first, second, third]);
     const page = await list({ query: { limit: 2, skipTotal: true } });
     assert.deepEqual(idsOf(page), [third, second]);
-    const { next: after } = page.details;
-    const rest = await list({ query: { limit: 2, skipTotal: true, after } });
+    const { next } = page.details;
+    const rest = await list({ query: { limit: 2, skipTotal: true, after: next } });
     assert.deepEqual(idsOf(rest), [first]);
     assert.equal(rest.details.next ?? "", "");
   });

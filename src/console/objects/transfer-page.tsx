@@ -105,7 +105,8 @@ function Begin() {
 /** What was imported before, by whomever: a report is found again from here. */
 function Imports() {
   const { method, isDescending = false } = imports.search;
-  const pages = usePages(method, {}, { isDescending });
+  const again = (rows: readonly JsonObject[]) => rows.some(isUnderWay) && pauseMs;
+  const pages = usePages(method, {}, { isDescending, again });
   const message = listOf(method.output)?.message;
   const [when, ...columns] = useColumns(message, pages.rows ?? [], imports.columns, undefined);
   const linked = (row: JsonObject) => (

@@ -72,6 +72,19 @@ export function importReader({ db }: Pick<Deps, "db">) {
   };
 }
 
+/** Lists imports until their reports expire. */
+function importLister(deps: Deps): Handlers<typeof ManagementService>["listImports"] {
+  const t = deps.db.table(imports);
+  const search = objectSearch(deps, imports, {
+    filter: ImportSearchFilterSchema,
+    filters: { state: ({ state }) => eq(t.state, storedStates.get(state) ?? "") },
+  });
+  return async (request, scope) => {
+    const found = await search(scope, request);
+    return { details: toListDetails(found), result: found.rows.map(toJob) };
+  };
+}
+
 /** Bulk imports (G4): received as a whole, then a job that can be watched, paused and cancelled. */
 export function importHandlers(
   deps: Deps,
@@ -80,11 +93,6 @@ export function importHandlers(
   const { db, secrets, newId, now } = deps;
   const receive = receiver(deps, kinds);
   const find = importReader(deps);
-  const t = db.table(imports);
-  const search = objectSearch(deps, imports, {
-    filter: ImportSearchFilterSchema,
-    filters: { state: ({ state }) => eq(t.state, storedStates.get(state) ?? "") },
-  });
 
   /** Moves an import on from one of some states; whoever is at work on it notices before its next batch. */
   async function move(
@@ -137,10 +145,7 @@ export function importHandlers(
 
     getImport: async ({ id }, { instanceId }) => ({ job: toJob(await find(instanceId, id)) }),
 
-    async listImports(request, scope) {
-      const found = await search(scope, request);
-      return { details: toListDetails(found), result: found.rows.map(toJob) };
-    },
+    listImports: importLister(deps),
 
     pauseImport: ({ id }, scope) => move(scope, id, ["running"], "paused"),
 
