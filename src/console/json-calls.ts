@@ -1,7 +1,7 @@
 import { type DescMethodUnary, fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { callUnaryMethod } from "@connectrpc/connect-query";
 import { skipToken, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { transport } from "./calls.ts";
+import { freshMs, transport } from "./calls.ts";
 import { at, textAt } from "./declared/declare.ts";
 import { listOf, objectsAt } from "./declared/schema.ts";
 import { pageRequest } from "./objects/asked.ts";
@@ -47,12 +47,26 @@ export function useAnswer(
   });
 }
 
+type PagesOptions = {
+  isDescending?: boolean;
+  pageSize?: number;
+  /** For what goes on by itself: after how many milliseconds it is asked again. It is read anew whenever it is shown. */
+  again?: (rows: readonly JsonObject[]) => number | false;
+};
+
 /** The pages of a search, one behind the other by cursor: nothing is counted or skipped. */
 export function usePages(
   method: DescMethodUnary,
   request: JsonObject,
-  { isDescending = false, pageSize = usualPageSize } = {},
+  { isDescending = false, pageSize = usualPageSize, again }: PagesOptions = {},
 ) {
+  const list = listOf(method.output);
+  /** Rows that have no state of their own, such as texts, have that of all of them together. */
+  const rowsIn = (page: JsonObject): JsonObject[] => {
+    const sequence = at(page, "details.sequence");
+    const rows = objectsAt(page, list?.name ?? "");
+    return sequence === undefined ? rows : rows.map((row) => ({ details: { sequence }, ...row }));
+  };
   const found = useInfiniteQuery({
     queryKey: [...keyOf(method, request), isDescending, pageSize],
     initialPageParam: "",
@@ -61,14 +75,9 @@ export function usePages(
       return callByJson(method, asked, signal);
     },
     getNextPageParam: (answer) => textAt(answer, "details.next") || undefined,
+    staleTime: again === undefined ? freshMs : 0,
+    refetchInterval: ({ state: { data } }) => again?.(data?.pages.flatMap(rowsIn) ?? []) ?? false,
   });
-  const list = listOf(method.output);
-  /** Rows that have no state of their own, such as texts, have that of all of them together. */
-  const rowsIn = (page: JsonObject): JsonObject[] => {
-    const sequence = at(page, "details.sequence");
-    const rows = objectsAt(page, list?.name ?? "");
-    return sequence === undefined ? rows : rows.map((row) => ({ details: { sequence }, ...row }));
-  };
   async function* all() {
     for (let after: string | undefined = ""; after !== undefined; ) {
       const asked = pageRequest(method, request, { limit: largestPage, isDescending, after });

@@ -65,6 +65,7 @@ const roads: readonly [string, DescMethod, JsonObject][] = [
   ["the proof of a phone", of.verifyContactPhone, { verification_code: "123456" }],
   ["a phone's code once more", of.resendContactPhoneCode, { code: { return_code: {} } }],
   ["another username", of.patchUser, { user: { username: "taken-over" } }],
+  ["another external ID", of.patchUser, { user: { external_id: "taken-over" } }],
   [
     "a mail with a patch",
     of.patchUser,

@@ -57,6 +57,8 @@ describe("a login client (J2a)", () => {
     );
     const refused = await post(`/users?ctx.org_id=${organizationId}`, person(), client);
     assertRefused(refused.refusal, missing);
+    const keyed = await post("/users", { ...person(), external_id: "E-1" }, client);
+    assertRefused(keyed.refusal, missing);
   });
 
   it("finishes the account of a user whom it registered, until their first log-in", async () => {

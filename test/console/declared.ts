@@ -13,7 +13,7 @@ import { firstSteps } from "../../src/console/declared/home.ts";
 import { settingsOf } from "../../src/console/declared/settings.ts";
 import { fieldAt, listOf } from "../../src/console/declared/schema.ts";
 import { ownInstance } from "../../src/console/declared/own-instance.ts";
-import { importJob } from "../../src/console/declared/transfer.ts";
+import { importJob, imports } from "../../src/console/declared/transfer.ts";
 import { objects, pages } from "../../src/console/routes.ts";
 
 /** All that the console declares, with the path of the page that it is on. */
@@ -25,6 +25,7 @@ for (const page of pages) {
   if (page.shows === "list") declaredLists.push({ path, area, word, listed: await page.load() });
   if (page.shows === "settings") declaredSettings.push({ path, word, group: await page.load() });
 }
+declaredLists.push({ path: "/transfer", area: "settings", word: "imports", listed: imports });
 for (const { path, load } of objects) declaredKinds.push({ path, kind: await load() });
 
 /** An action, and where it is offered. */

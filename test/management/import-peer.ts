@@ -127,13 +127,16 @@ export function wholeOrg(name: string): JsonObject {
           hashedPassword: { value: hashOfOld },
           otpCode: "JBSWY3DPEHPK3PXP",
         },
+        externalId: "E-4711",
         metadata: [{ key: "shoe", value: "Mzg=" }],
         grants: [{ projectId, roleKeys: ["driver"] }],
         orgRoles: ["ORG_OWNER"],
       },
       human(`${name}-bob`),
     ],
-    machineUsers: [{ userId: `${name}-bot`, user: { userName: "bot", name: "The bot" } }],
+    machineUsers: [
+      { userId: `${name}-bot`, user: { userName: "bot", name: "The bot" }, externalId: "B-1" },
+    ],
     machineKeys: [{ keyId: `${name}-key`, userId: `${name}-bot`, publicKey }],
     userMetadata: [{ userId: `${name}-bob`, key: "shoe", value: "NDQ=" }],
     userLinks: [

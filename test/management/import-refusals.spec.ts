@@ -117,6 +117,16 @@ describe("a record that is refused", () => {
       "VALIDATION_FAILED",
       "user.recovery_codes[0]",
     ],
+    "an external ID of somebody else": [
+      { humanUsers: [{ ...human("other"), externalId: "B-1" }] },
+      "EXTERNAL_ID_TAKEN",
+      "",
+    ],
+    "an external ID of more than 200 characters": [
+      { humanUsers: [{ ...human("other"), externalId: "e".repeat(201) }] },
+      "VALIDATION_FAILED",
+      "external_id",
+    ],
     "a recovery code that is too short": [
       { humanUsers: [human("other", { recoveryCodes: ["a-b-c-d-e"] })] },
       "RECOVERY_CODE_INVALID",
@@ -128,7 +138,7 @@ describe("a record that is refused", () => {
   before(async () => {
     const first = { orgId: org, org: { name: org }, humanUsers: [human(user)] };
     const projects = [{ projectId: project, project: { name: "Fleet" } }];
-    const machineUsers = [{ userId: `${org}-bot`, user: { userName: "bot" } }];
+    const machineUsers = [{ userId: `${org}-bot`, user: { userName: "bot" }, externalId: "B-1" }];
     await imports.bring([{ ...first, projects, machineUsers }]);
     const records = Object.values(refused).map(([more]) => ({ orgId: org, ...more }));
     const rest = { orgId: org, humanUsers: [human(good)] };

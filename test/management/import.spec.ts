@@ -46,6 +46,7 @@ describe("a bulk import (G4)", () => {
     assert.equal(organization.domain, `${name}.example`);
     const { user } = bodyOf(await peer.get(`/users/${name}-ada`)).user;
     assert.equal(user.data.display_name, "Ada L.");
+    assert.equal(user.external_id, "E-4711");
     assert.equal(user.contact.phone.number, "+41791234567");
     assert.equal(user.authenticators.totps.length, 1);
     assert.ok(await canLogIn(`${name}-ada`, passwordOfOld));

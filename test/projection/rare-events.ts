@@ -124,7 +124,11 @@ export async function rareEvents(peer: Peer, world: World, token: string, system
   await world.act(`/idps/${jwt}/_confirm`);
 
   const user_id = await make("/users", machine());
-  await done("PATCH", `/users/${user_id}`, { username: name(), data: { name: "N" } });
+  await done("PATCH", `/users/${user_id}`, {
+    username: name(),
+    external_id: name(),
+    data: { name: "N" },
+  });
   const grantOf = (more: JsonObject) => make("/user_grants", { user_id, project_id, ...more });
   const own = await grantOf({ role_keys: [reader, writer] });
   await done("PATCH", `/user_grants/${own}`, { role_keys: [writer] });

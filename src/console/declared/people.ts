@@ -23,6 +23,7 @@ const add: readonly Action[] = [
       organization,
       { path: "user.username" },
       ...personData.slice(0, 2),
+      { path: "user.external_id" },
       {
         word: "firstLogIn",
         ways: [
@@ -44,7 +45,7 @@ const add: readonly Action[] = [
     method: user.createUser,
     leadsTo: "/people/$id",
     given: { "user.schema_id": { is: "machine" } },
-    fields: [organization, { path: "user.username" }, ...machineData],
+    fields: [organization, { path: "user.username" }, ...machineData, { path: "user.external_id" }],
   },
 ];
 
@@ -63,6 +64,7 @@ export const people: Listed = {
               { display_name: begins(q) },
               { email: begins(q) },
               { phone: begins(q) },
+              { external_id: begins(q) },
             ],
           },
         },

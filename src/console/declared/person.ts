@@ -114,7 +114,7 @@ const actions: readonly Action[] = [
     given: id,
     isChange: true,
     when: isPerson,
-    fields: [{ path: "user.username" }, ...personData],
+    fields: [{ path: "user.username" }, ...personData, { path: "user.external_id" }],
   },
   {
     word: "editMachine",
@@ -122,7 +122,7 @@ const actions: readonly Action[] = [
     given: id,
     isChange: true,
     when: isMachine,
-    fields: [{ path: "user.username" }, ...machineData],
+    fields: [{ path: "user.username" }, ...machineData, { path: "user.external_id" }],
   },
   ...contact,
   {
@@ -350,6 +350,7 @@ export const person: Kind = {
     { path: "user.username" },
     { path: "user.login_names" },
     ...[...personData, ...machineData].map(({ path }) => ({ path })),
+    { path: "user.external_id" },
     { path: "user.contact.email.address", word: "email" },
     { path: "user.contact.email.is_verified", word: "emailProven" },
     { path: "user.contact.phone.number", word: "phone" },

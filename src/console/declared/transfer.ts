@@ -1,8 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
-import { type Action, type Shown, textAt } from "./declare.ts";
+import { type Action, type Listed, type Shown, textAt } from "./declare.ts";
 
-const { getImport, pauseImport, resumeImport, cancelImport } = ManagementService.method;
+const { getImport, listImports, pauseImport, resumeImport, cancelImport } =
+  ManagementService.method;
 
 const isIn =
   (...states: string[]) =>
@@ -11,6 +12,22 @@ const isIn =
 export const isUnderWay = isIn("RECEIVING", "RUNNING");
 
 const job = { given: { id: { of: "id" } } } as const;
+
+/** The imports whose reports are still there, the latest first. */
+export const imports: Listed = {
+  search: { method: listImports, request: () => ({}), isDescending: true },
+  hasNoFilter: true,
+  columns: [
+    { path: "creation_date", word: "when" },
+    { path: "state" },
+    { path: "dry_run" },
+    { path: "total" },
+    { path: "created" },
+    { path: "existed" },
+    { path: "refused" },
+    { path: "expiration_date" },
+  ],
+};
 
 /** An import: what is told of it, and what can be done while it is under way. */
 export const importJob = {

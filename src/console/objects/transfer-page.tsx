@@ -1,16 +1,18 @@
 import { type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { DataOrgSchema } from "#gen/idsvc/management/v1/data_pb.ts";
 import { messageOf, refusalOf, transport } from "../calls.ts";
 import { textAt } from "../declared/declare.ts";
-import { fieldAt } from "../declared/schema.ts";
-import { importJob, isUnderWay } from "../declared/transfer.ts";
-import { useAnswer } from "../json-calls.ts";
+import { fieldAt, keyOfRow, listOf } from "../declared/schema.ts";
+import { importJob, imports, isUnderWay } from "../declared/transfer.ts";
+import { useAnswer, usePages } from "../json-calls.ts";
 import { keep } from "../keep-file.ts";
 import { Facts } from "../parts/detail.tsx";
+import { keepOrg } from "../parts/keep-org.ts";
+import { List } from "../parts/list.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { sendFile } from "../send-file.ts";
 import { useRights } from "../rights.ts";
@@ -21,6 +23,7 @@ import { download, textOf } from "./csv.ts";
 import { KeepButton } from "./keep-button.tsx";
 import { notify } from "./notice.ts";
 import style from "./objects.module.css";
+import { useColumns } from "./rows.tsx";
 import { Siblings } from "./siblings.tsx";
 import { valueOf, wordOf } from "./value.tsx";
 
@@ -39,6 +42,12 @@ export function TransferPage({ route }: { route: PageRoute }) {
         <h2>{t("import")}</h2>
         {job === undefined ? <Begin /> : <Job id={job} />}
       </section>
+      {job === undefined && (
+        <section className={style["rows"]}>
+          <h2>{t("imports")}</h2>
+          <Imports />
+        </section>
+      )}
       {may(ManagementService.method.export, { isInstance: true }) && (
         <section className={style["rows"]}>
           <h2>{t("export")}</h2>
@@ -93,6 +102,28 @@ function Begin() {
   );
 }
 
+/** What was imported before, by whomever: a report is found again from here. */
+function Imports() {
+  const { method, isDescending = false } = imports.search;
+  const again = (rows: readonly JsonObject[]) => rows.some(isUnderWay) && pauseMs;
+  const pages = usePages(method, {}, { isDescending, again });
+  const message = listOf(method.output)?.message;
+  const [when, ...columns] = useColumns(message, pages.rows ?? [], imports.columns, undefined);
+  const linked = (row: JsonObject) => (
+    <Link to="." search={(now: PageSearch) => ({ ...keepOrg(now), job: textAt(row, "id") })}>
+      {when?.show(row)}
+    </Link>
+  );
+  return (
+    <List
+      label={t("imports")}
+      pages={pages}
+      keyOf={keyOfRow}
+      columns={when === undefined ? columns : [{ ...when, show: linked }, ...columns]}
+    />
+  );
+}
+
 const noNames = {
   person: new Map(),
   organization: new Map(),
@@ -119,6 +150,11 @@ function Job({ id }: { id: string }) {
   const message = fieldAt(importJob.get.output, importJob.object)?.message;
   return (
     <>
+      <p>
+        <Link to="." search={keepOrg}>
+          {t("imports")}
+        </Link>
+      </p>
       <progress aria-label={t("import")} max={Math.max(1, count("total"))} value={done} />
       <p role="status">{`${t(textAt(job, "state"))}: ${done} / ${count("total")}`}</p>
       <Actions

@@ -178,6 +178,7 @@ function toHuman(row: UserRow, ofSecrets: object): MessageInitShape<typeof Impor
     },
     ...(Object.keys(data).length === 0 ? {} : { data }),
     inactive: row.state !== "active",
+    ...(row.externalId === null ? {} : { externalId: row.externalId }),
   };
 }
 
@@ -193,5 +194,6 @@ function toMachine(row: UserRow): MessageInitShape<typeof ImportedMachineSchema>
       accessTokenType: isJwt ? AccessTokenType.JWT : AccessTokenType.BEARER,
     },
     inactive: row.state !== "active",
+    ...(row.externalId === null ? {} : { externalId: row.externalId }),
   };
 }

@@ -5,6 +5,7 @@ import {
   type ImportJobSchema,
   ImportOutcome,
   type ImportResponseSchema,
+  ImportSearchFilterSchema,
   ImportState,
 } from "#gen/idsvc/management/v1/import_pb.ts";
 import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
@@ -13,6 +14,8 @@ import type { Handlers } from "../../authz/service.ts";
 import { deadlineExceeded, failedPrecondition, notFound } from "../../errors.ts";
 import { enqueue } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
+import { toListDetails } from "../../resources/object/details.ts";
+import { objectSearch } from "../../resources/object/queries.ts";
 import { Conflict } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { type RowChange, updateRows } from "../../storage/row-change.ts";
@@ -30,6 +33,7 @@ type Import = Row<typeof imports>;
 type ImportMethods =
   | "import"
   | "getImport"
+  | "listImports"
   | "pauseImport"
   | "resumeImport"
   | "cancelImport"
@@ -45,6 +49,9 @@ const states: Readonly<Record<StoredState, ImportState>> = {
   completed: ImportState.COMPLETED,
   failed: ImportState.FAILED,
 };
+const storedStates = new Map(
+  Object.entries(states).map(([stored, state]) => [state, stored] as const),
+);
 const outcomes = {
   created: ImportOutcome.CREATED,
   existed: ImportOutcome.EXISTED,
@@ -62,6 +69,19 @@ export function importReader({ db }: Pick<Deps, "db">) {
       .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
     if (row === undefined) throw notFound("IMPORT_NOT_FOUND", "the import does not exist");
     return row;
+  };
+}
+
+/** Lists imports until their reports expire. */
+function importLister(deps: Deps): Handlers<typeof ManagementService>["listImports"] {
+  const t = deps.db.table(imports);
+  const search = objectSearch(deps, imports, {
+    filter: ImportSearchFilterSchema,
+    filters: { state: ({ state }) => eq(t.state, storedStates.get(state) ?? "") },
+  });
+  return async (request, scope) => {
+    const found = await search(scope, request);
+    return { details: toListDetails(found), result: found.rows.map(toJob) };
   };
 }
 
@@ -124,6 +144,8 @@ export function importHandlers(
     },
 
     getImport: async ({ id }, { instanceId }) => ({ job: toJob(await find(instanceId, id)) }),
+
+    listImports: importLister(deps),
 
     pauseImport: ({ id }, scope) => move(scope, id, ["running"], "paused"),
 

@@ -48,7 +48,10 @@ export const imports = table(
     changeDate: instant(),
     expiresAt: instant(),
   },
-  { key: ["instanceId", "id"], indexes: [{ columns: ["expiresAt"] }] },
+  {
+    key: ["instanceId", "id"],
+    indexes: [{ columns: ["instanceId", "creationDate", "id"] }, { columns: ["expiresAt"] }],
+  },
 );
 
 /** What became of one record; members are short, since there may be millions. */

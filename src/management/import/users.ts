@@ -14,6 +14,7 @@ import { requireOrganization } from "../../resources/org/index.ts";
 import {
   addUser,
   builtInData,
+  changeExternalId,
   deactivateUser,
   humanAdder,
   metadata,
@@ -97,7 +98,7 @@ function machineKind(deps: UserDeps): Kind {
       { type: "user", id: userId },
     ],
     begin:
-      ({ userId, user: wanted, inactive }, importContext) =>
+      ({ userId, user: wanted, inactive, externalId }, importContext) =>
       async (tx) => {
         const { orgId } = importContext;
         if (wanted === undefined) throw new Error("validation requires what the program is");
@@ -118,6 +119,9 @@ function machineKind(deps: UserDeps): Kind {
           username,
         });
         tx.record(user, loaded, added, { type: "org", id: orgId });
+        if (externalId !== undefined) {
+          tx.record(user, loaded, changeExternalId(loaded.state, externalId));
+        }
         if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
         return created(note("user", userId, { orgId, schema: "machine" }));
       },
@@ -215,7 +219,7 @@ async function keep(
   return true;
 }
 
-function toHuman({ userId, user: wanted, data, notify }: ImportedHuman) {
+function toHuman({ userId, user: wanted, data, notify, externalId }: ImportedHuman) {
   if (wanted === undefined) throw new Error("validation requires who they are");
   const { userName: username, profile, email, phone, password, hashedPassword, otpCode } = wanted;
   const changeRequired = wanted.passwordChangeRequired;
@@ -229,6 +233,7 @@ function toHuman({ userId, user: wanted, data, notify }: ImportedHuman) {
     userId,
     isSilent: !notify,
     username,
+    externalId,
     data: { ...data, ...(profile && toData(profile)) },
     email: email && toEmail(email),
     phone: toPhone(phone, "user.phone.phone"),

@@ -11,12 +11,14 @@ import { createCredentials } from "./credentials.ts";
 import { type Reach, userEvents } from "./events.ts";
 import { settingOf } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
-import { addUser, type User, user } from "./user.ts";
+import { addUser, changeExternalId, type User, user } from "./user.ts";
 
 /** A person to add, as whoever may write users describes them. */
 export type NewHuman = {
   userId?: string;
   username: string;
+  /** What another system calls them. */
+  externalId?: string | undefined;
   /** By the schema `human`. */
   data: JsonObject;
   email?: { address: string; isVerified: boolean } | undefined;
@@ -72,6 +74,9 @@ export function humanAdder(deps: UserDeps) {
       };
       const wanted = { ...asData, data: human.data, organizationId, username: human.username };
       tx.record(user, loaded, addUser(loaded, wanted), { type: "org", id: organizationId });
+      if (human.externalId !== undefined) {
+        tx.record(user, loaded, changeExternalId(loaded.state, human.externalId));
+      }
       if (human.email !== undefined) await addContact(tx, loaded, "email", human.email);
       if (human.phone !== undefined) await addContact(tx, loaded, "phone", human.phone);
       requirePerson(loaded.state);

@@ -36,6 +36,7 @@ export function toGetUser(
     user: {
       schema: { id: schemaId, type: schemaType, revision: schemaRevision },
       username,
+      ...(row.externalId === null ? {} : { externalId: row.externalId }),
       loginNames: shown.domains.map((domain) => `${username}@${domain}`),
       data: shown.data,
       contact: {

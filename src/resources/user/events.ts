@@ -5,6 +5,7 @@ import { authenticatorPayloads, credentialClaim, idpLinkClaim } from "./authenti
 import { clientIdClaim } from "./client-id.ts";
 
 export const usernameClaim = "user.username";
+export const externalIdClaim = "user.external_id";
 
 /**
  * How far a verified mark reaches that no code proved: the organization of the user, where only somebody there vouches for it.
@@ -33,6 +34,7 @@ type FirstHuman = Named & {
   email: string;
   isEmailVerified: boolean;
 };
+type ExternalId = { organizationId: string; externalId: string };
 type FirstMachine = Named & { name: string };
 
 export type ChangedData<D> = {
@@ -45,6 +47,13 @@ export type ChangedData<D> = {
 // A username is unique within its organization (C4).
 const usernameClaims = ({ organizationId, username }: Named) => [
   hold(usernameClaim, `${organizationId}/${caseFold(username)}`),
+];
+// What another system calls a user is unique within the organization and that system. Between the slashes stands which one it is:
+// nothing, for whatever tells it by the API.
+const externalIdClaims = ({ organizationId, externalId }: ExternalId) => [
+  externalId === ""
+    ? release(externalIdClaim)
+    : hold(externalIdClaim, `${organizationId}//${externalId}`),
 ];
 const personalData = payload<ChangedData<string>>({ personal: ["data"] });
 const nothing = () => payload<Record<string, never>>();
@@ -66,6 +75,11 @@ export const userEvents = defineEvents("user", {
   "machine.changed": payload<ChangedData<JsonObject>>(),
   changed: personalData,
   "username.changed": payload<Named>({ personal: ["username"], claims: usernameClaims }),
+  /** What another system calls them; empty where none does any more. */
+  "external_id.changed": payload<ExternalId>({
+    personal: ["externalId"],
+    claims: externalIdClaims,
+  }),
   /**
    * Another organization has proven the domain that their username ended in, which so was changed. The id is that of the claim,
    * which tells nothing of who made it.
@@ -85,7 +99,9 @@ export const userEvents = defineEvents("user", {
   "recovery.link.used": nothing(),
   removed: payload<{ organizationId: string }>({
     claims: () =>
-      [usernameClaim, clientIdClaim, credentialClaim, idpLinkClaim].map((kind) => release(kind)),
+      [usernameClaim, externalIdClaim, clientIdClaim, credentialClaim, idpLinkClaim].map((kind) =>
+        release(kind),
+      ),
   }),
   "human.initialization.code.added": nothing(),
   "human.email.changed": payload<{ address: string }>({ personal: ["address"] }),

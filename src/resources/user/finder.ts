@@ -1,6 +1,6 @@
 import type { Deps } from "../../projection/module.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { and, eq, inArray } from "../../storage/drizzle.ts";
+import { and, eq, inArray, sql } from "../../storage/drizzle.ts";
 import { type Finder, finder } from "../object/finder.ts";
 import { userAuthenticators } from "./authenticator/projection.ts";
 import { users } from "./projection.ts";
@@ -19,7 +19,7 @@ export type UserFound = {
 };
 
 /**
- * Finds users by ID, client ID, phone number, name, username and e-mail address. By a name that their schema hides from the caller
+ * Finds users by ID, external ID, client ID, phone number, name, username and e-mail address. By a name that their schema hides from the caller
  * nobody is found.
  */
 export function userFinder({ db, tenancy }: Pick<Deps, "db" | "tenancy">): Finder<UserFound> {
@@ -33,9 +33,12 @@ export function userFinder({ db, tenancy }: Pick<Deps, "db" | "tenancy">): Finde
         .from(a)
         .where(and(eq(a.instanceId, t.instanceId), eq(a.kind, "secret"), eq(a.lookup, clientId))),
     );
+  // The index is of the fold.
+  const hasExternalId = (externalId: string) =>
+    sql`${eq(t.externalIdFolded, caseFold(externalId))} and ${eq(t.externalId, externalId)}`;
   const readable = readableDataOf(db);
   const find = finder(db, users, {
-    keys: (text) => [eq(t.id, text), eq(t.phone, text), hasClientId(text)],
+    keys: (text) => [eq(t.id, text), eq(t.phone, text), hasExternalId(text), hasClientId(text)],
     names: [t.usernameFolded, t.emailFolded, t.displayNameFolded],
     visible: visibleUsers({ db, tenancy }),
   });

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { SetContact } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
+import type { PatchUser } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
 import { requireChosenId } from "../../authz/chosen-id.ts";
 import { userOutranksCaller } from "../../authz/holds.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
@@ -30,6 +31,7 @@ import {
   activateUser,
   addUser,
   changeData,
+  changeExternalId,
   changeUsername,
   deactivateUser,
   lockUser,
@@ -64,12 +66,13 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
   });
   return {
     ...byId,
-    async createUser(_, scope) {
+    async createUser({ user: wanted }, scope) {
       const { instanceId, permissions, policy } = scope;
       const organizationId = organizationOf(scope);
       if (mayOn(scope, policy.act, { organizationId })) return;
-      // Login clients register people where everybody may register (J2a).
-      if (permissions.holds(loginClient, { type: "instance" })) {
+      // Login clients register people where everybody may register (J2a). Whoever registers has no say in the keys of other systems.
+      const isRegistration = wanted?.externalId === undefined;
+      if (isRegistration && permissions.holds(loginClient, { type: "instance" })) {
         if ((await policyOf(instanceId, organizationId)).allowRegister) return;
       }
       throw permissionMissing(policy.act);
@@ -87,7 +90,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
     async createUser({ user: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the user");
       const organizationId = organizationOf(scope);
-      const { userId, username, schemaId = builtIn, data = {}, contact } = wanted;
+      const { userId, username, schemaId = builtIn, data = {}, contact, externalId } = wanted;
       const { password, identityProviders: links = [] } = wanted.authenticators ?? {};
       const field = "user.authenticators.password";
       if (userId !== undefined) requireChosenId(userId, "user.user_id");
@@ -101,6 +104,9 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         const loaded = tx.begin(user, passkey?.userId ?? userId ?? newId());
         const added = addUser(loaded, { ...asData(schema, data), organizationId, username });
         tx.record(user, loaded, added, { type: "org", id: organizationId });
+        if (externalId !== undefined) {
+          tx.record(user, loaded, changeExternalId(loaded.state, externalId));
+        }
         const made = await setContacts(codes, tx, loaded, contact, { scope });
         if (setting !== undefined) {
           requirePerson(loaded.state);
@@ -119,27 +125,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
 
     async patchUser({ id, user: patch }, scope) {
       if (patch === undefined) throw new Error("validation requires the user");
-      const [written, response] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(user, id);
-        const { state } = loaded;
-        if (state === undefined) throw userNotFound();
-        const mayWrite = mayOn(scope, scope.policy.act, state);
-        if (patch.username !== undefined || patch.schemaId !== undefined) {
-          if (!mayWrite) throw permissionMissing(scope.policy.act);
-        }
-        if (patch.data !== undefined || patch.schemaId !== undefined) {
-          const schema = await requireSchema(tx, patch.schemaId ?? state.schemaId);
-          const as = mayWrite ? "owner" : "self";
-          const data = patchedData(schema, state.data, patch.data ?? {}, as);
-          tx.record(user, loaded, changeData(state, asData(schema, data)));
-        }
-        if (patch.username !== undefined) {
-          tx.record(user, loaded, changeUsername(loaded.state, patch.username));
-        }
-        const made = await setContacts(codes, tx, loaded, patch.contact, { scope });
-        return [tx.written(loaded), made];
-      });
-      return { details: toDetails(written()), ...response };
+      return patchUser(credentials, scope, { id, patch });
     },
 
     deactivateUser: ({ id }, scope) => change(scope, id, deactivateUser),
@@ -157,6 +143,38 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       return { details: toDetails(await removeWholeUser(credentials, writeContext(scope), id)) };
     },
   };
+}
+
+/** Changes what is given. Username, schema and external id are for who may write users, and the data for whom their schema lets. */
+async function patchUser(
+  { deps: { events }, codes }: Credentials,
+  scope: Scope,
+  { id, patch }: { id: string; patch: PatchUser },
+) {
+  const [written, response] = await events.transact(writeContext(scope), async (tx) => {
+    const loaded = await tx.load(user, id);
+    const { state } = loaded;
+    if (state === undefined) throw userNotFound();
+    const mayWrite = mayOn(scope, scope.policy.act, state);
+    if ([patch.username, patch.schemaId, patch.externalId].some((is) => is !== undefined)) {
+      if (!mayWrite) throw permissionMissing(scope.policy.act);
+    }
+    if (patch.data !== undefined || patch.schemaId !== undefined) {
+      const schema = await requireSchema(tx, patch.schemaId ?? state.schemaId);
+      const as = mayWrite ? "owner" : "self";
+      const data = patchedData(schema, state.data, patch.data ?? {}, as);
+      tx.record(user, loaded, changeData(state, asData(schema, data)));
+    }
+    if (patch.username !== undefined) {
+      tx.record(user, loaded, changeUsername(loaded.state, patch.username));
+    }
+    if (patch.externalId !== undefined) {
+      tx.record(user, loaded, changeExternalId(loaded.state, patch.externalId));
+    }
+    const made = await setContacts(codes, tx, loaded, patch.contact, { scope });
+    return [tx.written(loaded), made];
+  });
+  return { details: toDetails(written()), ...response };
 }
 
 /** Unlocks a user, and lifts what throttles the checks of their credentials. */

@@ -1,3 +1,4 @@
+import type { PatchUser } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { Held } from "../../authz/holds.ts";
 import type { Scope } from "../../authz/context.ts";
@@ -8,6 +9,10 @@ import type { Deps } from "../../projection/module.ts";
 import { type AuthenticatorKind, onlyOne, staysProven } from "./authenticator/authenticators.ts";
 import type { ContactKind } from "./contact.ts";
 import { user } from "./user.ts";
+
+/** Whether a patch changes what others know a user by, or reach them by. */
+export const decidesWhoTheyAre = ({ username, externalId, contact }: PatchUser): boolean =>
+  [username, externalId, contact].some((wanted) => wanted !== undefined);
 
 type At = [scope: Scope, tx?: Transaction];
 
@@ -34,7 +39,7 @@ export function usersHeldBy({ events }: Pick<Deps, "events">): HeldBy<typeof Use
 
   return {
     patchUser: ({ id, user: patch }) =>
-      takesOver(id, patch?.username !== undefined || patch?.contact !== undefined),
+      takesOver(id, patch !== undefined && decidesWhoTheyAre(patch)),
     // To lift a throttle gives nobody anything that they could not have waited for.
     async unlockUser({ id }, ...at) {
       const { state } = await load(id, ...at);

@@ -20,7 +20,7 @@ import { recoveryLinkConcerns } from "./recovery-link-concerns.ts";
 import { markConcerns, tokenConcerns } from "./concerns.ts";
 import { createCredentials } from "./credentials.ts";
 import { domainClaimJobs, domainsAreClaimed } from "./domain-claims.ts";
-import { userEvents, usernameClaim } from "./events.ts";
+import { externalIdClaim, userEvents, usernameClaim } from "./events.ts";
 import { userAuthorize, userHandlers } from "./handlers.ts";
 import { userReadHandlers } from "./read-handlers.ts";
 import { usersHeldBy } from "./held-by.ts";
@@ -112,6 +112,7 @@ export {
   addPersonalAccessToken,
   addUser,
   builtInData,
+  changeExternalId,
   changePassword,
   deactivateUser,
   requireUser,
@@ -142,6 +143,11 @@ export const userModule: Module<UserDeps> = {
       alreadyExists(
         "USERNAME_TAKEN",
         "a user of this name exists in the organization, in this or a like spelling",
+      ),
+    [externalIdClaim]: () =>
+      alreadyExists(
+        "EXTERNAL_ID_TAKEN",
+        "another user of the organization has this external ID already",
       ),
     [clientIdClaim]: clientIdTaken,
     [credentialClaim]: () =>

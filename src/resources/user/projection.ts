@@ -26,6 +26,8 @@ export const users = table(
     usernameDomain: optionalText(),
     /** Where in the log the username was given: who was earlier keeps what it leads to. */
     usernameAt: int64(),
+    externalId: optionalText(),
+    externalIdFolded: optionalText(),
     displayName: text(),
     displayNameFolded: text(),
     data: json<JsonObject>(),
@@ -58,6 +60,7 @@ export const users = table(
       { columns: ["instanceId", "username", "id"] },
       { columns: ["instanceId", "usernameFolded", "organizationId"] },
       { columns: ["instanceId", "usernameDomain", "id"] },
+      { columns: ["instanceId", "externalIdFolded", "id"] },
       { columns: ["instanceId", "displayNameFolded", "id"] },
       { columns: ["instanceId", "emailFolded", "id"] },
       { columns: ["instanceId", "phone"] },
@@ -114,6 +117,11 @@ function shownName(data: JsonObject) {
   const displayName = displayNameOf(data);
   return { displayName, displayNameFolded: caseFold(displayName) };
 }
+
+const externalIdOf = (externalId: string) =>
+  externalId === ""
+    ? { externalId: null, externalIdFolded: null }
+    : { externalId, externalIdFolded: caseFold(externalId) };
 
 const addressOf = (address: string) => ({ email: address, emailFolded: caseFold(address) });
 
@@ -173,6 +181,7 @@ export const userProjection = projection(
       const { username } = event.payload;
       return set(event, { username, ...foldedName(username), usernameAt: event.sequence });
     },
+    "user.external_id.changed": (event) => set(event, externalIdOf(event.payload.externalId)),
     "user.domain.claimed": (event) => set(event, {}),
     "user.deactivated": (event) => set(event, { state: "inactive" }),
     "user.reactivated": (event) => set(event, { state: "active" }),

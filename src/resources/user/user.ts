@@ -20,6 +20,8 @@ export type Proven<A> = A & Reach & { isVerified: boolean };
 export type User = {
   organizationId: string;
   username: string;
+  /** What another system calls them. */
+  externalId: string | undefined;
   schemaId: string;
   schemaType: string;
   schemaRevision: number;
@@ -57,6 +59,7 @@ function evolve(state: State, event: UserEvent): State {
 
 const newUser = {
   state: "active",
+  externalId: undefined,
   email: undefined,
   phone: undefined,
   claim: undefined,
@@ -77,6 +80,8 @@ function changeOf({ email, phone }: User, event: Later): Partial<User> {
       return { ...event.payload, data: parseData(event.payload.data) };
     case "user.username.changed":
       return { username: event.payload.username, claim: undefined };
+    case "user.external_id.changed":
+      return { externalId: event.payload.externalId || undefined };
     case "user.domain.claimed":
       return { claim: { id: event.payload.claimId, domain: event.payload.domain } };
     case "user.deactivated":
@@ -173,6 +178,15 @@ export function changeUsername(state: State, username: string): UserEvent[] {
   return username === state.username
     ? []
     : [userEvents["username.changed"]({ organizationId, username })];
+}
+
+/** @param externalId what another system calls the user from now on; the empty text where none does */
+export function changeExternalId(state: State, externalId: string): UserEvent[] {
+  if (state === undefined) throw userNotFound();
+  const { organizationId } = state;
+  return externalId === (state.externalId ?? "")
+    ? []
+    : [userEvents["external_id.changed"]({ organizationId, externalId })];
 }
 
 export function deactivateUser(state: State): UserEvent[] {

@@ -58,6 +58,12 @@ export const managementSamples: Record<string, Sample> = ofService(ManagementSer
     writes: true,
   },
   GetImport: ofImport(async (world) => (ended ??= world.bring(1_000, "_cancel")), false),
+  ListImports: {
+    valid: () => ({ query: { limit: 5 }, filters: [{ state: { state: "IMPORT_STATE_PAUSED" } }] }),
+    invalid: { request: { filters: [{ state: {} }] }, field: "filters[0].state.state" },
+    unknown: undefined,
+    writes: false,
+  },
   PauseImport: ofImport((world) => world.bring(1_000)),
   ResumeImport: ofImport((world) => world.bring(1_000, "_pause")),
   CancelImport: ofImport((world) => world.bring(1_000)),

@@ -254,7 +254,7 @@ export const instance: readonly Task[] = [
   {
     name: "29 imports people, first on trial",
     role: "IAM_OWNER",
-    async run({ page, press }, { organizationId }) {
+    async run({ page, press, follow }, { organizationId }) {
       const user = {
         userName: aName("brought"),
         profile: { firstName: "Brought", lastName: "In" },
@@ -278,6 +278,12 @@ export const instance: readonly Task[] = [
         const kept = page.waitForEvent("download");
         await press("Save the report");
         assert.match(await textOf(await kept), /,Created,/);
+        // Whoever left the page finds the import in the list.
+        await follow("Imports");
+        await titled(page, "Import and export");
+        const latest = page.locator("tbody tr").filter({ hasText: "Completed" }).first();
+        await follow(await latest.getByRole("link").innerText());
+        await page.getByText("Completed: 1 / 1").waitFor();
       }
       const filters = [{ username: { name: user.userName } }];
       assert.equal(bodyOf(await peer.post("/users/_search", filters)).result.length, 1);

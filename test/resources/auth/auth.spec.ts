@@ -218,6 +218,21 @@ describe("a search over everything", () => {
     assert.deepEqual((await find(number.slice(0, -1), app.token)).ids, none);
   });
 
+  it("finds by external id, as it is written, who may be read", async () => {
+    const external_id = uniqueName("Employee");
+    const [mine, other] = [await addOrganization(), await addOrganization()];
+    const body = { data: {}, external_id };
+    const at = (id: string) => `/users?ctx.org_id=${id}`;
+    const here = idOf(await post(at(mine), { ...body, username: "external" }));
+    const there = idOf(await post(at(other), { ...body, username: "external" }));
+    const all = (await find(external_id, app.token)).ids;
+    assert.deepEqual(all.users.toSorted(), [here, there].toSorted());
+    assert.deepEqual((await find(external_id.toLowerCase(), app.token)).ids, none);
+    assert.deepEqual((await find(external_id.slice(0, -1), app.token)).ids, none);
+    const { token } = await addMember(mine, ["ORG_USER_MANAGER"]);
+    assert.deepEqual((await find(external_id, token)).ids, { ...none, users: [here] });
+  });
+
   it("finds a machine by its client id", async () => {
     const { userId } = await addCaller(app, []);
     const { client_id } = bodyOf(await post(`/users/${userId}/secret`));

@@ -13,13 +13,15 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { DataOrg } from "./data_pb.ts";
 import { file_idsvc_management_v1_data } from "./data_pb.ts";
 import { file_idsvc_options_v1_options } from "../../options/v1/options_pb.ts";
+import type { ListDetails, ListQuery } from "../../resources/object/v3alpha/object_pb.ts";
+import { file_idsvc_resources_object_v3alpha_object } from "../../resources/object/v3alpha/object_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file idsvc/management/v1/import.proto.
  */
 export const file_idsvc_management_v1_import: GenFile = /*@__PURE__*/
-  fileDesc("CiBpZHN2Yy9tYW5hZ2VtZW50L3YxL2ltcG9ydC5wcm90bxITaWRzdmMubWFuYWdlbWVudC52MSKcAQoNSW1wb3J0UmVxdWVzdBIRCgRkYXRhGAEgASgMQgOAAQESDwoHZHJ5X3J1bhgCIAEoCBIbCg5hd2FpdF9yZXNwb25zZRgDIAEoCEgAiAEBEjcKB3RpbWVvdXQYBCABKAlCJrpII3IhMh9eKFswLTldezEsOX0obnN8dXN8bXN8c3xtfGgpKSokQhEKD19hd2FpdF9yZXNwb25zZSKkAQoOSW1wb3J0UmVzcG9uc2USKwoDam9iGAEgASgLMh4uaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRKb2ISMAoGZXJyb3JzGAIgAygLMiAuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRFcnJvchIzCgdzdWNjZXNzGAMgASgLMiIuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRTdWNjZXNzIrQCCglJbXBvcnRKb2ISCgoCaWQYASABKAkSLwoFc3RhdGUYAiABKA4yIC5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydFN0YXRlEg8KB2RyeV9ydW4YAyABKAgSDQoFdG90YWwYBCABKAQSDwoHY3JlYXRlZBgFIAEoBBIPCgdleGlzdGVkGAYgASgEEg8KB3JlZnVzZWQYByABKAQSMQoNY3JlYXRpb25fZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLY2hhbmdlX2RhdGUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2V4cGlyYXRpb25fZGF0ZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZwoLSW1wb3J0RXJyb3ISDAoEdHlwZRgBIAEoCRIKCgJpZBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRINCgVmaWVsZBgFIAEoCRIOCgZvcmdfaWQYBiABKAkiRAoNSW1wb3J0U3VjY2VzcxIzCgRvcmdzGAEgAygLMiUuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRTdWNjZXNzT3JnIq4DChBJbXBvcnRTdWNjZXNzT3JnEg4KBm9yZ19pZBgBIAEoCRITCgtwcm9qZWN0X2lkcxgCIAMoCRIVCg1wcm9qZWN0X3JvbGVzGAMgAygJEhQKDG9pZGNfYXBwX2lkcxgEIAMoCRITCgthcGlfYXBwX2lkcxgFIAMoCRIWCg5odW1hbl91c2VyX2lkcxgGIAMoCRIYChBtYWNoaW5lX3VzZXJfaWRzGAcgAygJEhYKDnByb2plY3RfZ3JhbnRzGAggAygJEhMKC3VzZXJfZ3JhbnRzGAkgAygJEhMKC29yZ19tZW1iZXJzGAogAygJEhcKD3Byb2plY3RfbWVtYmVycxgLIAMoCRIdChVwcm9qZWN0X2dyYW50X21lbWJlcnMYDCADKAkSFQoNdXNlcl9tZXRhZGF0YRgNIAMoCRIPCgdkb21haW5zGA4gAygJEhAKCGFwcF9rZXlzGA8gAygJEhQKDG1hY2hpbmVfa2V5cxgQIAMoCRISCgp1c2VyX2xpbmtzGBEgAygJEhEKCW9pZGNfaXBkcxgSIAMoCRIQCghqd3RfaWRwcxgTIAMoCSIsChBHZXRJbXBvcnRSZXF1ZXN0EhgKAmlkGAEgASgJQgy6SAnIAQFyBMjUGAEiQAoRR2V0SW1wb3J0UmVzcG9uc2USKwoDam9iGAEgASgLMh4uaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRKb2IiLgoSUGF1c2VJbXBvcnRSZXF1ZXN0EhgKAmlkGAEgASgJQgy6SAnIAQFyBMjUGAEiQgoTUGF1c2VJbXBvcnRSZXNwb25zZRIrCgNqb2IYASABKAsyHi5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydEpvYiIvChNSZXN1bWVJbXBvcnRSZXF1ZXN0EhgKAmlkGAEgASgJQgy6SAnIAQFyBMjUGAEiQwoUUmVzdW1lSW1wb3J0UmVzcG9uc2USKwoDam9iGAEgASgLMh4uaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRKb2IiLwoTQ2FuY2VsSW1wb3J0UmVxdWVzdBIYCgJpZBgBIAEoCUIMukgJyAEBcgTI1BgBIkMKFENhbmNlbEltcG9ydFJlc3BvbnNlEisKA2pvYhgBIAEoCzIeLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0Sm9iIkUKE1JlcG9ydEltcG9ydFJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEyNQYARIUCgxvbmx5X3JlZnVzZWQYAiABKAgitwEKFFJlcG9ydEltcG9ydFJlc3BvbnNlEhAKCHBvc2l0aW9uGAEgASgEEg4KBm9yZ19pZBgCIAEoCRIMCgR0eXBlGAMgASgJEgoKAmlkGAQgASgJEjMKB291dGNvbWUYBSABKA4yIi5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydE91dGNvbWUSDgoGcmVhc29uGAYgASgJEg0KBWZpZWxkGAcgASgJEg8KB21lc3NhZ2UYCCABKAkijgEKDUV4cG9ydFJlcXVlc3QSJAoHb3JnX2lkcxgBIAMoCUITukgQkgENEOgHGAEiBnIEwNQYARItChBleGNsdWRlZF9vcmdfaWRzGAIgAygJQhO6SBCSAQ0Q6AcYASIGcgTA1BgBEhYKDndpdGhfcGFzc3dvcmRzGAMgASgIEhAKCHdpdGhfb3RwGAQgASgIIjsKDkV4cG9ydFJlc3BvbnNlEikKA29yZxgBIAEoCzIcLmlkc3ZjLm1hbmFnZW1lbnQudjEuRGF0YU9yZyrLAQoLSW1wb3J0U3RhdGUSHAoYSU1QT1JUX1NUQVRFX1VOU1BFQ0lGSUVEEAASGgoWSU1QT1JUX1NUQVRFX1JFQ0VJVklORxABEhgKFElNUE9SVF9TVEFURV9SVU5OSU5HEAISFwoTSU1QT1JUX1NUQVRFX1BBVVNFRBADEhoKFklNUE9SVF9TVEFURV9DQU5DRUxMRUQQBBIaChZJTVBPUlRfU1RBVEVfQ09NUExFVEVEEAUSFwoTSU1QT1JUX1NUQVRFX0ZBSUxFRBAGKoMBCg1JbXBvcnRPdXRjb21lEh4KGklNUE9SVF9PVVRDT01FX1VOU1BFQ0lGSUVEEAASGgoWSU1QT1JUX09VVENPTUVfQ1JFQVRFRBABEhoKFklNUE9SVF9PVVRDT01FX0VYSVNURUQQAhIaChZJTVBPUlRfT1VUQ09NRV9SRUZVU0VEEANiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_management_v1_data, file_idsvc_options_v1_options]);
+  fileDesc("CiBpZHN2Yy9tYW5hZ2VtZW50L3YxL2ltcG9ydC5wcm90bxITaWRzdmMubWFuYWdlbWVudC52MSKcAQoNSW1wb3J0UmVxdWVzdBIRCgRkYXRhGAEgASgMQgOAAQESDwoHZHJ5X3J1bhgCIAEoCBIbCg5hd2FpdF9yZXNwb25zZRgDIAEoCEgAiAEBEjcKB3RpbWVvdXQYBCABKAlCJrpII3IhMh9eKFswLTldezEsOX0obnN8dXN8bXN8c3xtfGgpKSokQhEKD19hd2FpdF9yZXNwb25zZSKkAQoOSW1wb3J0UmVzcG9uc2USKwoDam9iGAEgASgLMh4uaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRKb2ISMAoGZXJyb3JzGAIgAygLMiAuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRFcnJvchIzCgdzdWNjZXNzGAMgASgLMiIuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRTdWNjZXNzIrQCCglJbXBvcnRKb2ISCgoCaWQYASABKAkSLwoFc3RhdGUYAiABKA4yIC5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydFN0YXRlEg8KB2RyeV9ydW4YAyABKAgSDQoFdG90YWwYBCABKAQSDwoHY3JlYXRlZBgFIAEoBBIPCgdleGlzdGVkGAYgASgEEg8KB3JlZnVzZWQYByABKAQSMQoNY3JlYXRpb25fZGF0ZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLY2hhbmdlX2RhdGUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD2V4cGlyYXRpb25fZGF0ZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZwoLSW1wb3J0RXJyb3ISDAoEdHlwZRgBIAEoCRIKCgJpZBgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRINCgVmaWVsZBgFIAEoCRIOCgZvcmdfaWQYBiABKAkiRAoNSW1wb3J0U3VjY2VzcxIzCgRvcmdzGAEgAygLMiUuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRTdWNjZXNzT3JnIq4DChBJbXBvcnRTdWNjZXNzT3JnEg4KBm9yZ19pZBgBIAEoCRITCgtwcm9qZWN0X2lkcxgCIAMoCRIVCg1wcm9qZWN0X3JvbGVzGAMgAygJEhQKDG9pZGNfYXBwX2lkcxgEIAMoCRITCgthcGlfYXBwX2lkcxgFIAMoCRIWCg5odW1hbl91c2VyX2lkcxgGIAMoCRIYChBtYWNoaW5lX3VzZXJfaWRzGAcgAygJEhYKDnByb2plY3RfZ3JhbnRzGAggAygJEhMKC3VzZXJfZ3JhbnRzGAkgAygJEhMKC29yZ19tZW1iZXJzGAogAygJEhcKD3Byb2plY3RfbWVtYmVycxgLIAMoCRIdChVwcm9qZWN0X2dyYW50X21lbWJlcnMYDCADKAkSFQoNdXNlcl9tZXRhZGF0YRgNIAMoCRIPCgdkb21haW5zGA4gAygJEhAKCGFwcF9rZXlzGA8gAygJEhQKDG1hY2hpbmVfa2V5cxgQIAMoCRISCgp1c2VyX2xpbmtzGBEgAygJEhEKCW9pZGNfaXBkcxgSIAMoCRIQCghqd3RfaWRwcxgTIAMoCSKSAQoSTGlzdEltcG9ydHNSZXF1ZXN0EjgKBXF1ZXJ5GAEgASgLMikuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkxpc3RRdWVyeRJCCgdmaWx0ZXJzGAIgAygLMicuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRTZWFyY2hGaWx0ZXJCCLpIBZIBAhBkIl4KEkltcG9ydFNlYXJjaEZpbHRlchI3CgVzdGF0ZRgBIAEoCzImLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0U3RhdGVGaWx0ZXJIAEIPCgZmaWx0ZXISBbpIAggBIlAKEUltcG9ydFN0YXRlRmlsdGVyEjsKBXN0YXRlGAEgASgOMiAuaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRTdGF0ZUIKukgHggEEEAEgACKDAQoTTGlzdEltcG9ydHNSZXNwb25zZRI8CgdkZXRhaWxzGAEgASgLMisuaWRzdmMucmVzb3VyY2VzLm9iamVjdC52M2FscGhhLkxpc3REZXRhaWxzEi4KBnJlc3VsdBgCIAMoCzIeLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0Sm9iIiwKEEdldEltcG9ydFJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEyNQYASJAChFHZXRJbXBvcnRSZXNwb25zZRIrCgNqb2IYASABKAsyHi5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydEpvYiIuChJQYXVzZUltcG9ydFJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEyNQYASJCChNQYXVzZUltcG9ydFJlc3BvbnNlEisKA2pvYhgBIAEoCzIeLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0Sm9iIi8KE1Jlc3VtZUltcG9ydFJlcXVlc3QSGAoCaWQYASABKAlCDLpICcgBAXIEyNQYASJDChRSZXN1bWVJbXBvcnRSZXNwb25zZRIrCgNqb2IYASABKAsyHi5pZHN2Yy5tYW5hZ2VtZW50LnYxLkltcG9ydEpvYiIvChNDYW5jZWxJbXBvcnRSZXF1ZXN0EhgKAmlkGAEgASgJQgy6SAnIAQFyBMjUGAEiQwoUQ2FuY2VsSW1wb3J0UmVzcG9uc2USKwoDam9iGAEgASgLMh4uaWRzdmMubWFuYWdlbWVudC52MS5JbXBvcnRKb2IiRQoTUmVwb3J0SW1wb3J0UmVxdWVzdBIYCgJpZBgBIAEoCUIMukgJyAEBcgTI1BgBEhQKDG9ubHlfcmVmdXNlZBgCIAEoCCK3AQoUUmVwb3J0SW1wb3J0UmVzcG9uc2USEAoIcG9zaXRpb24YASABKAQSDgoGb3JnX2lkGAIgASgJEgwKBHR5cGUYAyABKAkSCgoCaWQYBCABKAkSMwoHb3V0Y29tZRgFIAEoDjIiLmlkc3ZjLm1hbmFnZW1lbnQudjEuSW1wb3J0T3V0Y29tZRIOCgZyZWFzb24YBiABKAkSDQoFZmllbGQYByABKAkSDwoHbWVzc2FnZRgIIAEoCSKOAQoNRXhwb3J0UmVxdWVzdBIkCgdvcmdfaWRzGAEgAygJQhO6SBCSAQ0Q6AcYASIGcgTA1BgBEi0KEGV4Y2x1ZGVkX29yZ19pZHMYAiADKAlCE7pIEJIBDRDoBxgBIgZyBMDUGAESFgoOd2l0aF9wYXNzd29yZHMYAyABKAgSEAoId2l0aF9vdHAYBCABKAgiOwoORXhwb3J0UmVzcG9uc2USKQoDb3JnGAEgASgLMhwuaWRzdmMubWFuYWdlbWVudC52MS5EYXRhT3JnKssBCgtJbXBvcnRTdGF0ZRIcChhJTVBPUlRfU1RBVEVfVU5TUEVDSUZJRUQQABIaChZJTVBPUlRfU1RBVEVfUkVDRUlWSU5HEAESGAoUSU1QT1JUX1NUQVRFX1JVTk5JTkcQAhIXChNJTVBPUlRfU1RBVEVfUEFVU0VEEAMSGgoWSU1QT1JUX1NUQVRFX0NBTkNFTExFRBAEEhoKFklNUE9SVF9TVEFURV9DT01QTEVURUQQBRIXChNJTVBPUlRfU1RBVEVfRkFJTEVEEAYqgwEKDUltcG9ydE91dGNvbWUSHgoaSU1QT1JUX09VVENPTUVfVU5TUEVDSUZJRUQQABIaChZJTVBPUlRfT1VUQ09NRV9DUkVBVEVEEAESGgoWSU1QT1JUX09VVENPTUVfRVhJU1RFRBACEhoKFklNUE9SVF9PVVRDT01FX1JFRlVTRUQQA2IGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_management_v1_data, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * What to import. Over REST the body is what `data` stands for, of any length.
@@ -408,6 +410,112 @@ export const ImportSuccessOrgSchema: GenMessage<ImportSuccessOrg> = /*@__PURE__*
   messageDesc(file_idsvc_management_v1_import, 5);
 
 /**
+ * Which imports to return.
+ *
+ * @generated from message idsvc.management.v1.ListImportsRequest
+ */
+export type ListImportsRequest = Message<"idsvc.management.v1.ListImportsRequest"> & {
+  /**
+   * Which part of the list to return.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.ListQuery query = 1;
+   */
+  query?: ListQuery | undefined;
+
+  /**
+   * All of these must match.
+   *
+   * @generated from field: repeated idsvc.management.v1.ImportSearchFilter filters = 2;
+   */
+  filters: ImportSearchFilter[];
+};
+
+/**
+ * Describes the message idsvc.management.v1.ListImportsRequest.
+ * Use `create(ListImportsRequestSchema)` to create a new message.
+ */
+export const ListImportsRequestSchema: GenMessage<ListImportsRequest> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_import, 6);
+
+/**
+ * Keeps the imports that match.
+ *
+ * @generated from message idsvc.management.v1.ImportSearchFilter
+ */
+export type ImportSearchFilter = Message<"idsvc.management.v1.ImportSearchFilter"> & {
+  /**
+   * What to compare.
+   *
+   * @generated from oneof idsvc.management.v1.ImportSearchFilter.filter
+   */
+  filter: {
+    /**
+     * Keeps imports that are so far.
+     *
+     * @generated from field: idsvc.management.v1.ImportStateFilter state = 1;
+     */
+    value: ImportStateFilter;
+    case: "state";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message idsvc.management.v1.ImportSearchFilter.
+ * Use `create(ImportSearchFilterSchema)` to create a new message.
+ */
+export const ImportSearchFilterSchema: GenMessage<ImportSearchFilter> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_import, 7);
+
+/**
+ * Keeps imports that are so far.
+ *
+ * @generated from message idsvc.management.v1.ImportStateFilter
+ */
+export type ImportStateFilter = Message<"idsvc.management.v1.ImportStateFilter"> & {
+  /**
+   * How far they are.
+   *
+   * @generated from field: idsvc.management.v1.ImportState state = 1;
+   */
+  state: ImportState;
+};
+
+/**
+ * Describes the message idsvc.management.v1.ImportStateFilter.
+ * Use `create(ImportStateFilterSchema)` to create a new message.
+ */
+export const ImportStateFilterSchema: GenMessage<ImportStateFilter> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_import, 8);
+
+/**
+ * The imports found.
+ *
+ * @generated from message idsvc.management.v1.ListImportsResponse
+ */
+export type ListImportsResponse = Message<"idsvc.management.v1.ListImportsResponse"> & {
+  /**
+   * What is known about the list as a whole.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.ListDetails details = 1;
+   */
+  details?: ListDetails | undefined;
+
+  /**
+   * The imports.
+   *
+   * @generated from field: repeated idsvc.management.v1.ImportJob result = 2;
+   */
+  result: ImportJob[];
+};
+
+/**
+ * Describes the message idsvc.management.v1.ListImportsResponse.
+ * Use `create(ListImportsResponseSchema)` to create a new message.
+ */
+export const ListImportsResponseSchema: GenMessage<ListImportsResponse> = /*@__PURE__*/
+  messageDesc(file_idsvc_management_v1_import, 9);
+
+/**
  * How far an import is.
  *
  * @generated from message idsvc.management.v1.GetImportRequest
@@ -426,7 +534,7 @@ export type GetImportRequest = Message<"idsvc.management.v1.GetImportRequest"> &
  * Use `create(GetImportRequestSchema)` to create a new message.
  */
 export const GetImportRequestSchema: GenMessage<GetImportRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 6);
+  messageDesc(file_idsvc_management_v1_import, 10);
 
 /**
  * The import.
@@ -447,7 +555,7 @@ export type GetImportResponse = Message<"idsvc.management.v1.GetImportResponse">
  * Use `create(GetImportResponseSchema)` to create a new message.
  */
 export const GetImportResponseSchema: GenMessage<GetImportResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 7);
+  messageDesc(file_idsvc_management_v1_import, 11);
 
 /**
  * To pause an import.
@@ -468,7 +576,7 @@ export type PauseImportRequest = Message<"idsvc.management.v1.PauseImportRequest
  * Use `create(PauseImportRequestSchema)` to create a new message.
  */
 export const PauseImportRequestSchema: GenMessage<PauseImportRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 8);
+  messageDesc(file_idsvc_management_v1_import, 12);
 
 /**
  * The import.
@@ -489,7 +597,7 @@ export type PauseImportResponse = Message<"idsvc.management.v1.PauseImportRespon
  * Use `create(PauseImportResponseSchema)` to create a new message.
  */
 export const PauseImportResponseSchema: GenMessage<PauseImportResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 9);
+  messageDesc(file_idsvc_management_v1_import, 13);
 
 /**
  * To resume an import.
@@ -510,7 +618,7 @@ export type ResumeImportRequest = Message<"idsvc.management.v1.ResumeImportReque
  * Use `create(ResumeImportRequestSchema)` to create a new message.
  */
 export const ResumeImportRequestSchema: GenMessage<ResumeImportRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 10);
+  messageDesc(file_idsvc_management_v1_import, 14);
 
 /**
  * The import.
@@ -531,7 +639,7 @@ export type ResumeImportResponse = Message<"idsvc.management.v1.ResumeImportResp
  * Use `create(ResumeImportResponseSchema)` to create a new message.
  */
 export const ResumeImportResponseSchema: GenMessage<ResumeImportResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 11);
+  messageDesc(file_idsvc_management_v1_import, 15);
 
 /**
  * To cancel an import.
@@ -552,7 +660,7 @@ export type CancelImportRequest = Message<"idsvc.management.v1.CancelImportReque
  * Use `create(CancelImportRequestSchema)` to create a new message.
  */
 export const CancelImportRequestSchema: GenMessage<CancelImportRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 12);
+  messageDesc(file_idsvc_management_v1_import, 16);
 
 /**
  * The import.
@@ -573,7 +681,7 @@ export type CancelImportResponse = Message<"idsvc.management.v1.CancelImportResp
  * Use `create(CancelImportResponseSchema)` to create a new message.
  */
 export const CancelImportResponseSchema: GenMessage<CancelImportResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 13);
+  messageDesc(file_idsvc_management_v1_import, 17);
 
 /**
  * Which report to read.
@@ -601,7 +709,7 @@ export type ReportImportRequest = Message<"idsvc.management.v1.ReportImportReque
  * Use `create(ReportImportRequestSchema)` to create a new message.
  */
 export const ReportImportRequestSchema: GenMessage<ReportImportRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 14);
+  messageDesc(file_idsvc_management_v1_import, 18);
 
 /**
  * One record and what became of it.
@@ -671,7 +779,7 @@ export type ReportImportResponse = Message<"idsvc.management.v1.ReportImportResp
  * Use `create(ReportImportResponseSchema)` to create a new message.
  */
 export const ReportImportResponseSchema: GenMessage<ReportImportResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 15);
+  messageDesc(file_idsvc_management_v1_import, 19);
 
 /**
  * What to export.
@@ -713,7 +821,7 @@ export type ExportRequest = Message<"idsvc.management.v1.ExportRequest"> & {
  * Use `create(ExportRequestSchema)` to create a new message.
  */
 export const ExportRequestSchema: GenMessage<ExportRequest> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 16);
+  messageDesc(file_idsvc_management_v1_import, 20);
 
 /**
  * A part of an organization: several may follow each other, which an import takes as they are.
@@ -734,7 +842,7 @@ export type ExportResponse = Message<"idsvc.management.v1.ExportResponse"> & {
  * Use `create(ExportResponseSchema)` to create a new message.
  */
 export const ExportResponseSchema: GenMessage<ExportResponse> = /*@__PURE__*/
-  messageDesc(file_idsvc_management_v1_import, 17);
+  messageDesc(file_idsvc_management_v1_import, 21);
 
 /**
  * How far an import is.
