@@ -25,7 +25,7 @@ export function guideOf(object: JsonObject, issuer: string): readonly Sample[] {
     case "OIDC_APP_TYPE_NATIVE":
       return [...common, ofNative(issuer, client, redirect)];
     default:
-      return [...common, ...ofServer({ issuer, client, secretIn: secretIn(object) }, redirect)];
+      return [...common, ...ofServer({ issuer, client, secretIn: wayOfSecret(object) }, redirect)];
   }
 }
 
@@ -40,7 +40,7 @@ OIDC_SCOPE="${scope}"`,
 
 type Client = { issuer: string; client: string; secretIn: "Basic" | "Post" };
 
-const secretIn = (object: JsonObject): Client["secretIn"] =>
+const wayOfSecret = (object: JsonObject): Client["secretIn"] =>
   textAt(object, "app.oidc.auth_method_type") === "OIDC_AUTH_METHOD_TYPE_POST" ? "Post" : "Basic";
 
 const isPlain = (issuer: string): boolean => issuer.startsWith("http:");
