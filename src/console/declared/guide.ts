@@ -48,10 +48,10 @@ const isPlain = (issuer: string): boolean => issuer.startsWith("http:");
 /** A whole program that people log in to. */
 function nodeProgram({ issuer, client, secretIn }: Client, redirect: string): string {
   const { origin = "", port = "" } = URL.parse(redirect) ?? {};
-  return `// npm install openid-client
-// OIDC_CLIENT_SECRET=... node app.mjs, then open ${origin}
+  return `import * as oidc from "openid-client"; // npm install openid-client
 import { createServer } from "node:http";
-import * as oidc from "openid-client";
+
+// OIDC_CLIENT_SECRET=... node app.mjs, then open ${origin}
 
 const redirectUri = ${JSON.stringify(redirect)};
 const config = await oidc.discovery(
