@@ -22,7 +22,7 @@ export function Buttons({
   children: ReactNode;
 }) {
   return (
-    <div className={style["buttons"]}>
+    <div className={style["pair"]}>
       <button type="button" className={style["button"]} onClick={close}>
         {t("cancel")}
       </button>
