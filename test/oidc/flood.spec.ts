@@ -8,7 +8,10 @@ import { assertRefused, basic, paths, startOidc } from "../support/oidc.ts";
 import { type Shown, userAgent } from "../support/user-agent.ts";
 
 // What one source may do is tried elsewhere (test/authority/budgets.spec.ts).
-const service = await startOidc({ env: { IDSVC_BUDGET_GUESSES: "0", IDSVC_BUDGET_FLOWS: "0" } });
+// On a machine that does much else the last in the queue waits longer than a call may take.
+const service = await startOidc({
+  env: { IDSVC_BUDGET_GUESSES: "0", IDSVC_BUDGET_FLOWS: "0", IDSVC_CALL_TIMEOUT: "2m" },
+});
 const { send, post } = service;
 const web = await service.addClient();
 after(() => service[Symbol.asyncDispose]());
