@@ -13,19 +13,9 @@ export const root = resolve(import.meta.dirname, "..");
  * - `long`: it kills, waits or copies for long, so only `npm run test:long` runs it;
  * - `early`: it takes longest, so it begins first, and is not left for the end while a core has nothing to do;
  * - `browser`: it opens Chromium, so it shares a process, and with it a Chromium, with a few others that do;
- * - `timed`: it judges how long something takes, so no more processes run beside it than there are cores;
  * - `costly`: what a hash of a password is or costs matters to it, so they are made as the service makes them (`test-process.js`).
  */
-export const words = [
-  "shared",
-  "alone",
-  "store",
-  "long",
-  "early",
-  "browser",
-  "timed",
-  "costly",
-] as const;
+export const words = ["shared", "alone", "store", "long", "early", "browser", "costly"] as const;
 export type Word = (typeof words)[number];
 export type Spec = { path: string; says: ReadonlySet<Word> };
 

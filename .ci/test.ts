@@ -88,38 +88,33 @@ type Run = { engine: Engine; files: string[]; concurrency: number };
 type Lane = Run[];
 
 /**
- * The lanes of a phase run beside each other. Processes wait for a part of their time: there are half as many more as cores, and
- * beside those of SQLite as many of PostgreSQL as cores. PostgreSQL has less to do, so that a third of what SQLite begins later
- * runs in its place when it is done (decision 0358). Where time is judged the processes wait for most of it.
+ * Lanes run beside each other. Processes wait for a part of their time: there are half as many more as cores, and beside those of
+ * SQLite as many of PostgreSQL as cores. PostgreSQL has less to do, so that a third of what SQLite begins later runs in its place
+ * when it is done (decision 0358).
  */
-const phases: Lane[][] = [
-  untimed(),
-  chosen.map((engine) => [runOf(engine, specsFor(engine, true), cores)]),
-];
-
-function untimed(): Lane[] {
+function lanesOf(): Lane[] {
   const lanes = chosen.map((engine) => {
     const isBeside = engine === "postgres" && chosen.length > 1;
-    return [runOf(engine, specsFor(engine, false), isBeside ? cores : cores * 1.5)];
+    return [runOf(engine, isBeside ? cores : Math.ceil(cores * 1.5))];
   });
   const [[sqlite] = [], besides] = lanes;
   if (sqlite === undefined || besides === undefined || files.length > 0 || asked.long) return lanes;
-  const first = specsFor("sqlite", false).filter(({ says }) => says.has("early")).length;
-  const isLate = (_: string, at: number) => at >= first && (at - first) % 3 === 2;
-  besides.push({ ...sqlite, concurrency: cores, files: sqlite.files.filter(isLate) });
-  sqlite.files = sqlite.files.filter((file, at) => !isLate(file, at));
+  const first = specsOf("sqlite", false).filter(({ says }) => says.has("early")).length;
+  const isLate = (at: number): boolean => at >= first && (at - first) % 3 === 2;
+  besides.push({
+    ...sqlite,
+    concurrency: cores,
+    files: sqlite.files.filter((_, at) => isLate(at)),
+  });
+  sqlite.files = sqlite.files.filter((_, at) => !isLate(at));
   return lanes;
 }
 
-function specsFor(engine: Engine, isTimed: boolean): Spec[] {
-  const all = files.length > 0 ? files.map(named) : specsOf(engine, asked.long);
-  return all.filter(({ says }) => says.has("timed") === isTimed);
-}
-
-function runOf(engine: Engine, specs: Spec[], concurrency: number): Run {
+function runOf(engine: Engine, concurrency: number): Run {
+  const specs = files.length > 0 ? files.map(named) : specsOf(engine, asked.long);
   console.log(`${specs.length} specs on ${engine}`);
   const each = files.length > 0 ? specs.map(({ path }) => join(root, path)) : bundled(specs);
-  return { engine, files: each, concurrency: Math.ceil(concurrency) };
+  return { engine, files: each, concurrency };
 }
 
 function named(path: string): Spec {
@@ -183,18 +178,16 @@ function failureOf(event: TestEvent): string | undefined {
 async function* events(): AsyncGenerator<TestEvent> {
   const totals = new Map<string, number>();
   const failures: string[] = [];
-  for (const lanes of phases) {
-    for (const running of lanes.map((lane) => buffered(inTurn(lane)))) {
-      for await (const [engine, event] of running) {
-        const [, count, number] = countOf(event) ?? [];
-        const told = engine === "sqlite" ? event : onPostgres(event);
-        if (count === undefined) yield told;
-        else totals.set(count, (totals.get(count) ?? 0) + Number(number));
-        const failure = failureOf(told);
-        if (failure !== undefined) failures.push(failure);
-        if (event.type === "test:fail") process.exitCode = 1;
-        if (event.type === "test:summary" && !event.data.success) process.exitCode = 1;
-      }
+  for (const running of lanesOf().map((lane) => buffered(inTurn(lane)))) {
+    for await (const [engine, event] of running) {
+      const [, count, number] = countOf(event) ?? [];
+      const told = engine === "sqlite" ? event : onPostgres(event);
+      if (count === undefined) yield told;
+      else totals.set(count, (totals.get(count) ?? 0) + Number(number));
+      const failure = failureOf(told);
+      if (failure !== undefined) failures.push(failure);
+      if (event.type === "test:fail") process.exitCode = 1;
+      if (event.type === "test:summary" && !event.data.success) process.exitCode = 1;
     }
   }
   totals.set("duration_ms", performance.now());

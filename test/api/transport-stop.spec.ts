@@ -17,6 +17,9 @@ import { startTestApp, type TestApp } from "../support/app.ts";
 import { pathOf } from "../support/protocols.ts";
 import { framed } from "../support/wire.ts";
 
+/** A whole request whose connection is idle afterwards. */
+const readyz = "GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
 /** A connection that says what it heard so far. */
 async function dial(port: number) {
   const socket = net.connect(port, "127.0.0.1").setNoDelay();
@@ -33,7 +36,14 @@ async function dial(port: number) {
     }
     return heard;
   };
-  return { socket, hears, closed };
+  /** Writes what the service has read when this is over: it has answered what stands before it. */
+  const begin = async (text: string) => {
+    socket.write(readyz + text);
+    await once(socket, "data");
+    assert.match(heard, /^HTTP\/1\.1 200 /);
+    heard = "";
+  };
+  return { socket, begin, hears, closed };
 }
 
 // What goes on without a word is waited for this long at a stop; whatever ends sooner has not been waited for.
@@ -49,16 +59,12 @@ const timed = async (work: PromiseLike<unknown>) => {
 /** A call that has begun: its head is there, and the first of the two bytes of its body. */
 async function beginCall({ port, token }: TestApp) {
   const connection = await dial(port);
-  connection.socket.write(
+  await connection.begin(
     `POST /resources/v3alpha/targets/_search HTTP/1.1\r\nhost: localhost\r\n` +
       `authorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n[`,
   );
-  await delay(50);
   return connection;
 }
-
-/** A whole request whose connection is idle afterwards. */
-const readyz = "GET /readyz HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
 describe("a stop (F23)", () => {
   it("finishes a call in flight over HTTP/1.1, then waits for no client", async () => {
@@ -90,8 +96,7 @@ describe("a stop (F23)", () => {
         `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
       );
     });
-    connection.socket.write(calls.join(""));
-    await delay(20);
+    await connection.begin(calls.join(""));
     const stopped = app.app[Symbol.asyncDispose]();
     await connection.closed;
     const heads = (await connection.hears(/INVALID_CREDENTIALS/)).split("HTTP/1.1 ").slice(1);

@@ -158,9 +158,11 @@ export async function shoot(page: Page, name: string): Promise<void> {
 export async function faultsOf(page: Page): Promise<unknown> {
   return page.evaluate(async () => {
     const run = Reflect.get(globalThis, "axe") as {
-      run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
+      run: (
+        options: object,
+      ) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
     };
-    const { violations } = await run.run();
+    const { violations } = await run.run({ resultTypes: ["violations"] });
     const { scrollWidth, clientWidth } = document.documentElement;
     const small = [...document.querySelectorAll("button, input, select, summary, nav a")]
       .map((each) => ({ html: each.outerHTML, box: each.getBoundingClientRect() }))

@@ -5,7 +5,7 @@ import net from "node:net";
 import type { JsonValue } from "@bufbuild/protobuf";
 
 // A service that hangs fails a test, and does not hold it up.
-const longestMs = 20_000;
+const longestMs = 60_000;
 
 /** One HTTP request, as it goes over the wire. */
 export type RawRequest = {

@@ -27,7 +27,9 @@ export type Collector = AsyncDisposable & {
   requests: number;
   /** Answers nothing from now on. */
   hang(): void;
-  /** Resolves when spans that are wanted are there, and fails after five seconds. */
+  /** Whether it still owes an answer to somebody who waits for it. */
+  isAwaited(): boolean;
+  /** Resolves when spans that are wanted are there, and fails after a minute. */
   until(wanted: (spans: readonly ToldSpan[]) => boolean): Promise<void>;
 };
 
@@ -51,8 +53,9 @@ export async function startCollector(): Promise<Collector> {
     resources: [],
     requests: 0,
     hang: () => void (hangs = true),
+    isAwaited: () => held.some(({ destroyed }) => !destroyed),
     async until(wanted) {
-      for (let tries = 0; tries < 250; tries += 1) {
+      for (let tries = 0; tries < 3_000; tries += 1) {
         if (wanted(collector.spans)) return;
         await delay(20);
       }
