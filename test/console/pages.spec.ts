@@ -1,11 +1,10 @@
 // Run: alone, early
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { pages } from "../../src/console/routes.ts";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
+import { addressesOf } from "./addresses.ts";
 import { describeChanges } from "./changes.ts";
-import { declaredKinds } from "./declared.ts";
 import {
   desk,
   endVisits,
@@ -200,22 +199,6 @@ describe("the console in a browser", () => {
     assert.doesNotMatch(headers.get("content-security-policy") ?? "", /unsafe/);
   });
 
-  /** Every page, and every tab of an object of every kind. */
-  const paths = (): string[] => [
-    "/",
-    ...pages.map(({ path }) => path),
-    `/people?org=${organizationId}`,
-    `/texts?org=${organizationId}&q=password`,
-    `/settings/branding?org=${organizationId}`,
-    ...declaredKinds.flatMap(({ path, kind }) => {
-      const tabs = new Set(["overview", ...kind.rows.map(({ tab }) => tab), "code"]);
-      if (kind.guide !== undefined) tabs.add("guide");
-      if (kind.history !== undefined) tabs.add("history");
-      return (world.objects[path] ?? []).flatMap((id) =>
-        [...tabs].map((tab) => `${path.replace("$id", id)}?tab=${tab}`),
-      );
-    }),
-  ];
   const looks = [
     { name: "desk-light-en", viewport: desk, colorScheme: "light", locale: "en" },
     { name: "phone-dark-ja", viewport: phone, colorScheme: "dark", locale: "ja" },
@@ -230,7 +213,7 @@ describe("the console in a browser", () => {
     it(`is readable and reachable for everybody, and shows every name as text: ${name}`, async () => {
       await using visit = await enter("/ui/console/people", look);
       const { page } = visit;
-      const some = paths().filter((_, at) => isWhole || at % chosen.length === turn);
+      const some = addressesOf(world).filter((_, at) => isWhole || at % chosen.length === turn);
       for (const path of some) {
         await visit.go(path);
         await shoot(page, `${path.replaceAll(/\W+/g, "-").slice(1)}-${name}`);
