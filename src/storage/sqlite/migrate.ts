@@ -22,19 +22,21 @@ export function migrate(connection: Connection, schema: Schema): AnyTable[] {
     connection.pragma(`user_version = ${storeFormat}`, { simple: true });
     const eventful = !isNew(connection);
     const stale: AnyTable[] = [];
+    const decorations = decorationsOf(connection);
+    const shapes = recordedShapes(connection);
     for (const { table, role } of allTables(schema)) {
-      if (!exists(connection, table.name)) {
+      const present = decorations.get(table.name);
+      if (present === undefined) {
         make(connection, table);
         if (role === "projection" && eventful) stale.push(table);
         else record(connection, table, role);
       } else if (role === "projection") {
-        if (recordedShape(connection, table) !== shapeOf(table)) stale.push(table);
+        if (shapes.get(table.name) !== shapeOf(table)) stale.push(table);
       } else {
-        if (recordedShape(connection, table) !== shapeOf(table)) {
+        if (shapes.get(table.name) !== shapeOf(table)) {
           widen(connection, table);
           record(connection, table, role);
         }
-        const present = decorationsOf(connection, table);
         for (const statement of decorateTable(table, present)) connection.exec(statement);
       }
     }
@@ -81,21 +83,28 @@ export function record(connection: Connection, table: AnyTable, role: TableRole)
     .run(table.name, role, shapeOf(table));
 }
 
-function recordedShape(connection: Connection, table: AnyTable): unknown {
-  return connection
-    .prepare(`SELECT shape FROM ${storeTables.name} WHERE name = ?`)
-    .pluck()
-    .get(table.name);
-}
-
-const decorationsOf = (connection: Connection, { name }: AnyTable): Set<string> =>
-  new Set(
-    connection
-      .prepare("SELECT name FROM sqlite_schema WHERE type IN ('index', 'trigger') AND tbl_name = ?")
-      .pluck()
-      .all(name)
-      .map(String),
+/** By the name of each table that has one, the shape that it was made in. */
+const recordedShapes = (connection: Connection): Map<unknown, unknown> =>
+  new Map(
+    connection.prepare(`SELECT name, shape FROM ${storeTables.name}`).raw().all() as [
+      unknown,
+      unknown,
+    ][],
   );
+
+/** By the name of each table that there is, its indexes and triggers. */
+function decorationsOf(connection: Connection): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  const rows = connection
+    .prepare("SELECT type, name, tbl_name FROM sqlite_schema ORDER BY type <> 'table'")
+    .raw()
+    .all() as [type: string, name: string, table: string][];
+  for (const [type, name, table] of rows) {
+    if (type === "table") found.set(name, new Set());
+    else found.get(table)?.add(name);
+  }
+  return found;
+}
 
 function widen(connection: Connection, table: AnyTable): void {
   const present = new Set(
