@@ -1,6 +1,6 @@
 // Run: shared
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gzipSync } from "node:zlib";
@@ -53,6 +53,16 @@ describe("the files of the console", () => {
         assert.ok(more <= 60_000, `${more} bytes more for ${page} with ${declaration}`);
       }
     }
+  });
+
+  it("call no class as the style of the log-in does, which their pages have too", async () => {
+    const { byName, style } = await consoleFiles()();
+    const path = join(import.meta.dirname, "../../src/login/assets/login.css");
+    const classesIn = (css: string) =>
+      new Set([...css.matchAll(/\.([A-Za-z_][\w-]*)(?=[^{}]*\{)/g)].map(([, name]) => name));
+    const own = classesIn(String(byName.get(style)?.body));
+    assert.ok(own.size > 50);
+    assert.deepEqual([...own.intersection(classesIn(readFileSync(path, "utf8")))], []);
   });
 
   it("are built by one at a time, and not again at once where that fails", async (test) => {
