@@ -3,7 +3,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type DescMessage, fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { shownFrom } from "../../src/console/forms/request.ts";
-import { fieldAt } from "../../src/console/declared/schema.ts";
+import { modules } from "../../src/app/modules.ts";
+import { textAt } from "../../src/console/declared/declare.ts";
+import { fieldAt, objectsAt } from "../../src/console/declared/schema.ts";
+import { definition } from "../../src/eventstore/event.ts";
 import { allFields, allShown, declaredKinds, declaredLists, offered } from "./declared.ts";
 
 const lacks = (message: DescMessage, path: string): boolean => fieldAt(message, path) === undefined;
@@ -47,6 +50,25 @@ describe("what the console declares", () => {
       const searches = [...kind.rows.map(({ search }) => search), kind.history];
       for (const search of searches) {
         if (search !== undefined) read(search.method.input, search.request(object));
+      }
+    }
+  });
+
+  it("asks for histories of what there are events of", () => {
+    const known = new Set(
+      modules({
+        multitenancy_resources_api: true,
+        multitenancy_settings: true,
+        oidc_token_exchange: true,
+      })
+        .flatMap((module) => module.events)
+        .map((events) => events[definition].aggregateType),
+    );
+    for (const { path, kind } of declaredKinds) {
+      const request = kind.history?.request({ details: { id: "1" } }) ?? {};
+      for (const filter of objectsAt(request, "filters")) {
+        const type = textAt(filter, "aggregate.type");
+        assert.ok(type === "" || known.has(type), `${path}: ${type}`);
       }
     }
   });

@@ -147,7 +147,7 @@ export const organization: Kind = {
     },
   ],
   rows: [domains, membersOf("org_id", "details.id"), received],
-  history: historyOf("organization"),
+  history: historyOf("org"),
 };
 
 export const organizations: Listed = {
