@@ -155,8 +155,8 @@ export async function explore(
     }
   }
 
-  /** Somebody new comes to a state, or to where its walk leads them now. */
-  async function visit(state: State, walk: readonly number[]): Promise<void> {
+  /** Somebody new goes a walk that has led to a state, and on from where it leads now. */
+  async function visit(walk: readonly number[]): Promise<void> {
     const trail = await begin();
     for (const at of walk) await take(trail, at);
     await goOn(trail);
@@ -172,7 +172,7 @@ export async function explore(
     const found = state;
     const before = found.untried.size;
     for (const walk of found.walks)
-      if (found.untried.size === before) await noting(found.path, () => visit(found, walk));
+      if (found.untried.size === before) await noting(found.path, () => visit(walk));
     if (found.untried.size === before && tried < most) {
       for (const at of found.untried)
         unreached.push(`${found.path}, ${found.actions[at]?.label ?? ""}`);

@@ -36,6 +36,7 @@ export type Ask = {
 export function ActionDialog(ask: Ask) {
   const [step, setStep] = useState({ action: ask.action, subject: ask.subject });
   const [told, setTold] = useState<JsonObject>();
+  const client = useQueryClient();
   const { action, subject } = step;
   const leave = () => {
     if (told !== undefined) ask.done(told, action);
@@ -45,6 +46,13 @@ export function ActionDialog(ask: Ask) {
     if (action.next === undefined) return ask.done(answer, action);
     setTold(undefined);
     setStep({ action: action.next, subject: { ...subject, answer } });
+  };
+  const answered = (answer: JsonObject) => {
+    const isMore = tellsMore(action, answer);
+    // What is shown below may follow from what was done. Where that is all, it is read anew when the reader has been led on.
+    if (isMore || action.next !== undefined) void client.invalidateQueries();
+    if (isMore) setTold(answer);
+    else next(answer);
   };
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && leave()}>
@@ -60,7 +68,7 @@ export function ActionDialog(ask: Ask) {
               key={action.method.name}
               {...ask}
               {...step}
-              answered={(answer) => (tellsMore(action, answer) ? setTold(answer) : next(answer))}
+              answered={answered}
             />
           ) : (
             <Answer action={action} answer={told} goOn={() => next(told)} />
@@ -96,7 +104,6 @@ function Asked({
   const [error, setError] = useState<unknown>();
   const [changed, setChanged] = useState<JsonObject>();
   const [isSending, setSending] = useState(false);
-  const client = useQueryClient();
   const { me } = useRights();
 
   async function send(to: Subject): Promise<void> {
@@ -104,8 +111,6 @@ function Asked({
     setError(undefined);
     try {
       const answer = await callByJson(action.method, requestOf(action, to, typed));
-      // Everything that is shown may follow from what was changed.
-      void client.invalidateQueries();
       answered(answer);
     } catch (refused) {
       const isConflict = refusalOf(refused).reason === "SEQUENCE_MISMATCH";
