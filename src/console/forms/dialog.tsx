@@ -64,12 +64,7 @@ export function ActionDialog(ask: Ask) {
           {action.pasted !== undefined ? (
             <Pasted {...{ action, subject, field: action.pasted.field }} close={ask.close} />
           ) : told === undefined ? (
-            <Asked
-              key={action.method.name}
-              {...ask}
-              {...step}
-              answered={answered}
-            />
+            <Asked key={action.method.name} {...ask} {...step} answered={answered} />
           ) : (
             <Answer action={action} answer={told} goOn={() => next(told)} />
           )}
