@@ -134,7 +134,7 @@ export function describeChanges(): void {
       await dialogOf(page).getByText("You are signed out").waitFor();
       const [beside] = await Promise.all([
         page.waitForEvent("popup"),
-        press(page, "Log in in a window of its own"),
+        press(page, "Sign in in another window"),
       ]);
       await logIn(beside, visit.loginName);
       await gone(page);
@@ -269,7 +269,7 @@ export function describeChanges(): void {
       await press(page, "Set the password");
       const field = dialogOf(page).getByLabel("Password", { exact: true });
       await field.fill("another-Correct-horse-9");
-      await dialogOf(page).getByLabel("To be changed at the next log-in").uncheck();
+      await dialogOf(page).getByLabel("To be changed at the next sign-in").uncheck();
       clock.ahead += 6 * 60_000;
       await save(page);
       await dialogOf(page).getByText("Prove once more who you are").waitFor();
@@ -278,7 +278,7 @@ export function describeChanges(): void {
       assert.deepEqual(await faultsOf(page), []);
       const [beside] = await Promise.all([
         page.waitForEvent("popup"),
-        press(page, "Log in in a window of its own"),
+        press(page, "Sign in in another window"),
       ]);
       await beside.fill("input[name=password]", password);
       await beside.click("button[type=submit]");

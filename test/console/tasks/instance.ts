@@ -10,7 +10,7 @@ import { openPrivately, peer, txtRecords } from "../visits.ts";
 
 /** The log-in as it will look. */
 const previewIn = (within: Page | Locator) =>
-  within.frameLocator('iframe[title="How the log-in will look"]');
+  within.frameLocator('iframe[title="How the sign-in will look"]');
 
 export const instance: readonly Task[] = [
   {
@@ -61,7 +61,7 @@ export const instance: readonly Task[] = [
       await beside.page.waitForURL((url) => url.pathname.startsWith("/ui/login"));
       await beside.page.getByRole("heading", { level: 1 }).waitFor();
       await go(page, "/providers");
-      await follow("Failed log-ins of providers");
+      await follow("Failed sign-ins with providers");
       await rowOf(page, name).filter({ hasText: "The provider did not let them in" }).waitFor();
     },
   },

@@ -104,7 +104,7 @@ export const people: readonly Task[] = [
     async run({ page, open, confirm, follow, check }, world) {
       const { id } = await somebody(world);
       await go(page, `/people/${id}`);
-      await follow("Log-in");
+      await follow("Credentials");
       await open("Send a reset");
       await check("By e-mail");
       await confirm("Send a reset");
@@ -120,7 +120,7 @@ export const people: readonly Task[] = [
       bodyOf(await peer.post(`/users/${id}/otp_sms`, phone));
       await go(page, `/people/${id}`);
       await titled(page, name);
-      await follow("Log-in");
+      await follow("Credentials");
       await open("Remove: +15550199");
       await confirm("Remove");
       await done(page, "Remove");
@@ -193,7 +193,7 @@ export const people: readonly Task[] = [
       await confirm("Create a machine");
       await titled(page, "Robot");
       await done(page, "Create a machine");
-      await follow("Log-in");
+      await follow("Credentials");
       await open("Add a key");
       await confirm("Add a key");
       await dialogOf(page).getByText("This is shown once", { exact: false }).waitFor();

@@ -110,7 +110,7 @@ export const projects: readonly Task[] = [
       const { id, name } = await webApp(world);
       await go(page, `/applications/${id}`);
       await titled(page, name);
-      await follow("Log-in");
+      await follow("Credentials");
       await open("Make another secret");
       await confirm("Make another secret");
       await dialogOf(page).getByText("This is shown once", { exact: false }).waitFor();
