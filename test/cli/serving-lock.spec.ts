@@ -19,7 +19,7 @@ describe("a second serve on the data folder of one that runs", () => {
     await serve(env, async () => {
       // One that is not refused would serve on and on: it is told to stop as soon as it serves.
       const second = await serve(await newEnv(env.IDSVC_DATA_DIR));
-      assert.equal(second.code, 1);
+      assert.equal(second.code, 1, second.out + second.err);
       assert.match(
         second.err,
         /^idsvc: the store .*idsvc\.db is served by another process: stop that one first.*\(STORE_SERVED\)\n$/,

@@ -4,7 +4,6 @@ import { after, describe, it } from "node:test";
 import { Secret, TOTP } from "otpauth";
 import { waitAfter } from "../../../src/resources/user/check/attempts.ts";
 import { bodyOf } from "../../support/peer.ts";
-import { processorMs } from "../../support/processor-time.ts";
 import { goodPassword, startUserPeer, together } from "./user-peer.ts";
 
 const service = await startUserPeer();
@@ -89,23 +88,6 @@ describe("wrong attempts", () => {
     for (let turn = 0; turn < 10; turn++)
       assert.equal(await checks.otp.check(at, id, tried), false);
     assert.equal(await checks.recoveryCode(at, id, code), false);
-  });
-
-  it("cost the same for nobody as for somebody (D49)", async () => {
-    const somebody = await withPassword();
-    const least = { nobody: Infinity, somebody: Infinity };
-    const measure = async (who: keyof typeof least, id: string | undefined) => {
-      const before = processorMs();
-      await checks.password(at, id, "wrong");
-      least[who] = Math.min(least[who], processorMs() - before);
-    };
-    // The threads that hash are of this process. In turns, and the least of nine: what else it does falls on both alike.
-    for (let turn = 0; turn < 9; turn++) {
-      await measure("nobody", undefined);
-      await measure("somebody", somebody);
-    }
-    const ratio = least.nobody / least.somebody;
-    assert.ok(ratio > 0.5 && ratio < 2, JSON.stringify(least));
   });
 });
 
