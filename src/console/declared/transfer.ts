@@ -13,20 +13,20 @@ export const isUnderWay = isIn("RECEIVING", "RUNNING");
 
 const job = { given: { id: { of: "id" } } } as const;
 
+const progress: readonly Shown[] = [
+  { path: "state" },
+  { path: "dry_run" },
+  { path: "total" },
+  { path: "created" },
+  { path: "existed" },
+  { path: "refused" },
+];
+
 /** The imports whose reports are still there, the latest first. */
 export const imports: Listed = {
   search: { method: listImports, request: () => ({}), isDescending: true },
   hasNoFilter: true,
-  columns: [
-    { path: "creation_date", word: "when" },
-    { path: "state" },
-    { path: "dry_run" },
-    { path: "total" },
-    { path: "created" },
-    { path: "existed" },
-    { path: "refused" },
-    { path: "expiration_date" },
-  ],
+  columns: [{ path: "creation_date", word: "when" }, ...progress, { path: "expiration_date" }],
 };
 
 /** An import: what is told of it, and what can be done while it is under way. */
@@ -34,12 +34,7 @@ export const importJob = {
   get: getImport,
   object: "job",
   facts: [
-    { path: "state" },
-    { path: "dry_run" },
-    { path: "total" },
-    { path: "created" },
-    { path: "existed" },
-    { path: "refused" },
+    ...progress,
     { path: "creation_date", word: "when" },
     { path: "expiration_date" },
   ] satisfies Shown[],
