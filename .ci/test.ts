@@ -154,7 +154,7 @@ async function* inTurn(lane: Lane): AsyncGenerator<readonly [Engine, TestEvent]>
   }
 }
 
-/** The events of a lane that goes on while nobody reads them: the reporter takes those of one after those of another. */
+/** Queues the events of a lane until they are read: the reporter reads one lane after another. */
 function buffered<T>(running: AsyncIterable<T>): AsyncIterable<T> {
   const stream = new PassThrough({ objectMode: true, highWaterMark: Number.MAX_SAFE_INTEGER });
   void pipeline(running, stream).catch(() => undefined);

@@ -23,7 +23,7 @@ const silentMs = 10_000;
 /** What a worker may take to end beyond the time for calls under way. */
 const endingMs = 10_000;
 
-/** What one worker at a time runs as: whoever replaces it has its number. */
+/** The number and the process name of a worker; the one that replaces it has the same. */
 type Slot = Supervised & { number: number; processName: string };
 
 /**

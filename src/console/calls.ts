@@ -59,12 +59,10 @@ export const messageOf = ({ reason, message, isLost }: Refusal): string => {
   return word === undefined ? message : t(word);
 };
 
-/** How long what was read is not read anew without a cause. */
-export const freshMs = 15_000;
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      staleTime: freshMs,
+      staleTime: 15_000,
       // What was refused is refused again; only what did not arrive is tried once more.
       retry: (count, error) => count < 1 && ConnectError.from(error).code === Code.Unavailable,
     },

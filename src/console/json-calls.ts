@@ -1,7 +1,7 @@
 import { type DescMethodUnary, fromJson, type JsonObject, toJson } from "@bufbuild/protobuf";
 import { callUnaryMethod } from "@connectrpc/connect-query";
 import { skipToken, useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { freshMs, transport } from "./calls.ts";
+import { transport } from "./calls.ts";
 import { at, textAt } from "./declared/declare.ts";
 import { listOf, objectsAt } from "./declared/schema.ts";
 import { pageRequest } from "./objects/asked.ts";
@@ -75,7 +75,7 @@ export function usePages(
       return callByJson(method, asked, signal);
     },
     getNextPageParam: (answer) => textAt(answer, "details.next") || undefined,
-    staleTime: again === undefined ? freshMs : 0,
+    ...(again && { staleTime: 0 }),
     refetchInterval: ({ state: { data } }) => again?.(data?.pages.flatMap(rowsIn) ?? []) ?? false,
   });
   async function* all() {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, it } from "node:test";
 import { storeFormat } from "../../src/storage/schema.ts";
-import { freePort } from "../faults/server.ts";
+import { freePort } from "../support/free-port.ts";
 import { connect } from "../storage/sqlite-place.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { idsvc, newFolder, serve, spawnCommand } from "./command.ts";

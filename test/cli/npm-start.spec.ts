@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { freePort } from "../faults/server.ts";
+import { freePort } from "../support/free-port.ts";
 import { newFolder } from "./command.ts";
 
 const root = resolve(import.meta.dirname, "../..");

@@ -5,7 +5,7 @@ import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { freePort } from "../faults/server.ts";
+import { freePort } from "../support/free-port.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { type Env, idsvc, newFolder, serve } from "./command.ts";
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { freePort } from "../faults/server.ts";
+import { freePort } from "../support/free-port.ts";
 import { idsvc, newFolder, serve } from "./command.ts";
 
 const newEnv = async (folder = newFolder()) => ({

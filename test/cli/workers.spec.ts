@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { takeServingLock } from "../../src/storage/sqlite/serving-lock.ts";
-import { freePort } from "../faults/server.ts";
+import { freePort } from "../support/free-port.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { type Env, idsvc, newFolder, serve } from "./command.ts";
 import {

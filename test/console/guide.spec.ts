@@ -3,25 +3,17 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { after, describe, it } from "node:test";
 import type { Page } from "playwright-core";
+import { freePort } from "../support/free-port.ts";
 import { mouse } from "./hands.ts";
 import { done, titled } from "./tasks.ts";
 import { endVisits, enter, expectQuiet, logIn, openPrivately } from "./visits.ts";
 
 after(endVisits);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
 
 /** A program in a folder of its own, beside the packages that it asks for. */
 async function run(program: string, env: Record<string, string>): Promise<AsyncDisposable> {

@@ -14,7 +14,8 @@ import { after, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Env, idsvc } from "../cli/command.ts";
 import { backedUp, eventsOf } from "./f27-backup.ts";
-import { freePort, type Place, startServer } from "./server.ts";
+import { freePort } from "../support/free-port.ts";
+import { type Place, startServer } from "./server.ts";
 import { openArena } from "./store.ts";
 
 const rounds = Number(process.env["IDSVC_TEST_BACKUPS"] ?? 3);

@@ -14,7 +14,8 @@ import { after, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { idsvc } from "../cli/command.ts";
-import { freePort, startServer } from "./server.ts";
+import { freePort } from "../support/free-port.ts";
+import { startServer } from "./server.ts";
 
 const pageBytes = 4_096;
 // Beyond what a start looks through before it serves.

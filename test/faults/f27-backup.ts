@@ -6,7 +6,8 @@ import { connect } from "../storage/sqlite-place.ts";
 import { check } from "./checker.ts";
 import { acknowledgedInLog, type Entry } from "./client-log.ts";
 import { checkInto, countInto, type Fault, newOutcome, nextAcknowledged, pause } from "./fault.ts";
-import { freePort, type Place, spawnCommand, startServer } from "./server.ts";
+import { freePort } from "../support/free-port.ts";
+import { type Place, spawnCommand, startServer } from "./server.ts";
 import { token } from "./store.ts";
 import { createWriters } from "./writers.ts";
 

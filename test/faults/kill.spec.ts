@@ -9,7 +9,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { check } from "./checker.ts";
 import { flushesIn, watchedBy } from "./flush-watch.ts";
-import { end, freePort, type Place, spawnServer, startServer } from "./server.ts";
+import { freePort } from "../support/free-port.ts";
+import { end, type Place, spawnServer, startServer } from "./server.ts";
 import { createWriters } from "./writers.ts";
 
 const asked = process.env["IDSVC_TEST_KILLS"];

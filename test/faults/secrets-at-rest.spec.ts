@@ -15,7 +15,8 @@ import { uniqueName } from "../support/peer.ts";
 import { connectPeer, type RestAnswer } from "../support/protocols.ts";
 import { found, rawStore } from "../support/raw-store.ts";
 import { systemCaller } from "../support/system-caller.ts";
-import { end, freePort } from "./server.ts";
+import { freePort } from "../support/free-port.ts";
+import { end } from "./server.ts";
 
 const given = {
   masterKeyItself: "MasterKeyMARKER!",

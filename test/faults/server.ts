@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -26,15 +25,6 @@ export type Running = {
   /** The process that writes the store: this one, or where several serve one of its own, whose place another one takes. */
   readonly writer: { pid: number; hasEnded(): boolean };
 };
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  assert.ok(address !== null && typeof address === "object");
-  return address.port;
-}
 
 export type Place = {
   dataDir: string;

@@ -7,7 +7,8 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { check } from "./checker.ts";
 import { flushesIn, watchedBy } from "./flush-watch.ts";
-import { freePort, type Place, type Running, startServer } from "./server.ts";
+import { freePort } from "../support/free-port.ts";
+import { type Place, type Running, startServer } from "./server.ts";
 import { createWriters } from "./writers.ts";
 
 const token = "token-of-the-fault-tests";

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import pg from "pg";
 import { type Cluster, type ClusterOptions, startCluster } from "../support/postgres-cluster.ts";
 import { type SabotageName, sabotagedBy } from "./sabotage.ts";
-import { freePort, type Place } from "./server.ts";
+import { freePort } from "../support/free-port.ts";
+import { type Place } from "./server.ts";
 
 export type Engine = "sqlite" | "postgres";
 

@@ -25,7 +25,11 @@ export function guideOf(object: JsonObject, issuer: string): readonly Sample[] {
     case "OIDC_APP_TYPE_NATIVE":
       return [...common, ofNative(issuer, client, redirect)];
     default:
-      return [...common, ...ofServer({ issuer, client, secretIn: wayOfSecret(object) }, redirect)];
+      return [
+        ...common,
+        ...nodeProgram(object, issuer, redirect),
+        ...ofServer(issuer, client, redirect),
+      ];
   }
 }
 
@@ -38,27 +42,31 @@ OIDC_REDIRECT_URI=${redirect}
 OIDC_SCOPE="${scope}"`,
 });
 
-type Client = { issuer: string; client: string; secretIn: "Basic" | "Post" };
-
-const wayOfSecret = (object: JsonObject): Client["secretIn"] =>
-  textAt(object, "app.oidc.auth_method_type") === "OIDC_AUTH_METHOD_TYPE_POST" ? "Post" : "Basic";
+/** How openid-client proves an application, by its method of proof; a key needs a file beside the program. */
+const proofs: Readonly<Record<string, string>> = {
+  OIDC_AUTH_METHOD_TYPE_BASIC: "oidc.ClientSecretBasic(process.env.OIDC_CLIENT_SECRET)",
+  OIDC_AUTH_METHOD_TYPE_POST: "oidc.ClientSecretPost(process.env.OIDC_CLIENT_SECRET)",
+  OIDC_AUTH_METHOD_TYPE_NONE: "oidc.None()",
+};
 
 const isPlain = (issuer: string): boolean => issuer.startsWith("http:");
 
-/** A whole program that people log in to. */
-function nodeProgram({ issuer, client, secretIn }: Client, redirect: string): string {
+/** A whole program that people log in to, unless the application proves itself by a key. */
+function nodeProgram(object: JsonObject, issuer: string, redirect: string): Sample[] {
+  const proof = proofs[textAt(object, "app.oidc.auth_method_type")];
+  if (proof === undefined) return [];
   const { origin = "", port = "" } = URL.parse(redirect) ?? {};
-  return `import * as oidc from "openid-client"; // npm install openid-client
+  const text = `import * as oidc from "openid-client"; // npm install openid-client
 import { createServer } from "node:http";
 
-// OIDC_CLIENT_SECRET=... node app.mjs, then open ${origin}
+// ${proof.includes("SECRET") ? "OIDC_CLIENT_SECRET=... " : ""}node app.mjs, then open ${origin}
 
 const redirectUri = ${JSON.stringify(redirect)};
 const config = await oidc.discovery(
   new URL(${JSON.stringify(issuer)}),
-  ${JSON.stringify(client)},
+  ${JSON.stringify(textAt(object, "client_id"))},
   {},
-  oidc.ClientSecret${secretIn}(process.env.OIDC_CLIENT_SECRET),${
+  ${proof},${
     isPlain(issuer)
       ? "\n  { execute: [oidc.allowInsecureRequests] }, // without TLS: for development only"
       : ""
@@ -89,25 +97,23 @@ async function answer(request, response) {
 createServer((request, response) =>
   answer(request, response).catch((error) => response.writeHead(500).end(String(error))),
 ).listen(${port || "3000"});`;
+  return [{ name: "Node.js: openid-client", text }];
 }
 
-const ofServer = (given: Client, redirect: string): Sample[] => {
-  const { issuer, client } = given;
-  return [
-    { name: "Node.js: openid-client", text: nodeProgram(given, redirect) },
-    {
-      name: "Python: Authlib",
-      text: `oauth.register(
+const ofServer = (issuer: string, client: string, redirect: string): Sample[] => [
+  {
+    name: "Python: Authlib",
+    text: `oauth.register(
     "idsvc",
     server_metadata_url=${JSON.stringify(`${issuer}/.well-known/openid-configuration`)},
     client_id=${JSON.stringify(client)},
     client_secret=os.environ["OIDC_CLIENT_SECRET"],
     client_kwargs={"scope": "${scope}", "code_challenge_method": "S256"},
 )${isPlain(issuer) ? "  # without TLS, for development only: AUTHLIB_INSECURE_TRANSPORT=1" : ""}`,
-    },
-    {
-      name: "Go: go-oidc",
-      text: `provider, err := oidc.NewProvider(ctx, ${JSON.stringify(issuer)})
+  },
+  {
+    name: "Go: go-oidc",
+    text: `provider, err := oidc.NewProvider(ctx, ${JSON.stringify(issuer)})
 config := oauth2.Config{
 	ClientID:     ${JSON.stringify(client)},
 	ClientSecret: os.Getenv("OIDC_CLIENT_SECRET"),
@@ -115,10 +121,10 @@ config := oauth2.Config{
 	RedirectURL:  ${JSON.stringify(redirect)},
 	Scopes:       []string{"openid", "profile", "email"},
 }`,
-    },
-    {
-      name: "Java: Spring Boot",
-      text: `spring:
+  },
+  {
+    name: "Java: Spring Boot",
+    text: `spring:
   security:
     oauth2:
       client:
@@ -131,10 +137,10 @@ config := oauth2.Config{
         provider:
           idsvc:
             issuer-uri: ${issuer}`,
-    },
-    {
-      name: "C#: ASP.NET Core",
-      text: `builder.Services.AddAuthentication().AddOpenIdConnect(options =>
+  },
+  {
+    name: "C#: ASP.NET Core",
+    text: `builder.Services.AddAuthentication().AddOpenIdConnect(options =>
 {
     options.Authority = ${JSON.stringify(issuer)};
     options.ClientId = ${JSON.stringify(client)};
@@ -146,9 +152,8 @@ config := oauth2.Config{
         : ""
     }
 });`,
-    },
-  ];
-};
+  },
+];
 
 const ofBrowser = (issuer: string, client: string, redirect: string): Sample => ({
   name: "JavaScript: oidc-client-ts",

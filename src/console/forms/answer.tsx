@@ -19,19 +19,19 @@ const textOf = (answer: JsonObject, { path }: Shown): string => {
   return typeof value === "object" ? JSON.stringify(value, undefined, 2) : String(value);
 };
 
-const toldIn = <T extends Shown>(told: readonly T[] = [], answer: JsonObject): T[] =>
-  told.filter((each) => textOf(answer, each) !== "");
+const filledIn = <T extends Shown>(shown: readonly T[] = [], answer: JsonObject): T[] =>
+  shown.filter((each) => textOf(answer, each) !== "");
 
 const onceIn = ({ once }: Action, answer: JsonObject): Once[] => {
-  const told = toldIn(once, answer);
-  return told.every(({ isKept }) => isKept) ? [] : told;
+  const filled = filledIn(once, answer);
+  return filled.every(({ isKept }) => isKept) ? [] : filled;
 };
 
-/** Whether an answer has anything that is told once, or tells how the action came out. */
-export const tellsMore = (action: Action, answer: JsonObject): boolean =>
-  onceIn(action, answer).length > 0 || toldIn(action.outcome, answer).length > 0;
+/** Whether an answer has anything to show: what is shown once, or how the action came out. */
+export const hasMore = (action: Action, answer: JsonObject): boolean =>
+  onceIn(action, answer).length > 0 || filledIn(action.outcome, answer).length > 0;
 
-/** What is told once and never again, as texts to be copied, and how the action came out. */
+/** What is shown once and never again, as texts to be copied, and how the action came out. */
 export function Answer({
   action,
   answer,
@@ -41,12 +41,12 @@ export function Answer({
   answer: JsonObject;
   goOn: () => void;
 }) {
-  const told = onceIn(action, answer);
-  const outcomes: Outcome[] = toldIn(action.outcome, answer);
+  const once = onceIn(action, answer);
+  const outcomes: Outcome[] = filledIn(action.outcome, answer);
   return (
     <div className={style["form"]}>
-      <p role="status">{t(told.length > 0 ? "shownOnce" : "done")}</p>
-      {told.map((each) => (
+      <p role="status">{t(once.length > 0 ? "shownOnce" : "done")}</p>
+      {once.map((each) => (
         <Copyable
           key={each.path}
           name={wordOf(each)}

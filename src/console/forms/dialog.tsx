@@ -13,7 +13,7 @@ import { About, Buttons } from "./question.tsx";
 import { Conflict } from "./conflict.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";
-import { Answer, tellsMore } from "./answer.tsx";
+import { Answer, hasMore } from "./answer.tsx";
 import { Pasted } from "./pasted.tsx";
 import { RefusedCall } from "./refused.tsx";
 import { fieldsOf, requestOf, type Subject, type Typed } from "./request.ts";
@@ -35,23 +35,23 @@ export type Ask = {
 /** A dialog in which an action is filled in or confirmed, sent, and what it answers is shown. */
 export function ActionDialog(ask: Ask) {
   const [step, setStep] = useState({ action: ask.action, subject: ask.subject });
-  const [told, setTold] = useState<JsonObject>();
+  const [shown, setShown] = useState<JsonObject>();
   const client = useQueryClient();
   const { action, subject } = step;
   const leave = () => {
-    if (told !== undefined) ask.done(told, action);
+    if (shown !== undefined) ask.done(shown, action);
     ask.close();
   };
   const next = (answer: JsonObject) => {
     if (action.next === undefined) return ask.done(answer, action);
-    setTold(undefined);
+    setShown(undefined);
     setStep({ action: action.next, subject: { ...subject, answer } });
   };
   const answered = (answer: JsonObject) => {
-    const isMore = tellsMore(action, answer);
+    const isMore = hasMore(action, answer);
     // What is shown below may follow from what was done. Where that is all, it is read anew when the reader has been led on.
     if (isMore || action.next !== undefined) void client.invalidateQueries();
-    if (isMore) setTold(answer);
+    if (isMore) setShown(answer);
     else next(answer);
   };
   return (
@@ -63,10 +63,10 @@ export function ActionDialog(ask: Ask) {
           {ask.name !== "" && <p className={style["of"]}>{ask.name}</p>}
           {action.pasted !== undefined ? (
             <Pasted {...{ action, subject, field: action.pasted.field }} close={ask.close} />
-          ) : told === undefined ? (
+          ) : shown === undefined ? (
             <Asked key={action.method.name} {...ask} {...step} answered={answered} />
           ) : (
-            <Answer action={action} answer={told} goOn={() => next(told)} />
+            <Answer action={action} answer={shown} goOn={() => next(shown)} />
           )}
         </Dialog.Popup>
       </Dialog.Portal>

@@ -23,6 +23,7 @@ export function Selection({
   end: () => void;
 }) {
   const [open, setOpen] = useState<{ action: Action; isSent: boolean }>();
+  const names = rows.map(nameOf).join(", ");
   const close = () => {
     setOpen(undefined);
     if (open?.isSent === true) end();
@@ -67,8 +68,8 @@ export function Selection({
                     setOpen({ ...open, isSent: true });
                   }}
                 >
-                  <p className={form["of"]}>{rows.map(nameOf).join(", ")}</p>
-                  <About action={open.action} name={rows.map(nameOf).join(", ")} />
+                  <p className={form["of"]}>{names}</p>
+                  <About action={open.action} name={names} />
                   <Buttons close={close} isDangerous>
                     {t(open.action.word)}
                   </Buttons>

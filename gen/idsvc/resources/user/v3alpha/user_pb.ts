@@ -79,7 +79,7 @@ export type User = Message<"idsvc.resources.user.v3alpha.User"> & {
   authenticators?: SetAuthenticators | undefined;
 
   /**
-   * What another system calls the user, as it writes it: unique in the organization, letter case included. Nobody logs in by it.
+   * The identifier of the user in another system: unique in the organization, with letter case. It is no login name.
    *
    * @generated from field: optional string external_id = 7;
    */
