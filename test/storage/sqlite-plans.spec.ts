@@ -111,6 +111,29 @@ describe("plans of SQLite (they follow from the tables alone)", () => {
       }
     });
   });
+
+  it("read what an organization has page by page in the order of an index, without sorting", async () => {
+    let asked = 0;
+    await withStore((plan, tables) => {
+      for (const table of tables) {
+        for (const { columns } of table.indexes) {
+          const [first, second, ...rest] = columns.map((column) => `"${columnName(column)}"`);
+          if (second !== '"organization_id"' || rest.length === 0) continue;
+          const [order, marks] = [rest.join(", "), rest.map(() => "?").join(", ")];
+          for (const later of ["", ` AND (${order}) > (${marks})`]) {
+            const where = `${first} = ? AND ${second} = ?${later}`;
+            const steps = plan(
+              steady(`SELECT * FROM "${table.name}" WHERE ${where} order by ${order} limit ?`),
+            );
+            assert.ok(steps.includes("organization_id=?"), steps);
+            assert.ok(!steps.includes("TEMP B-TREE"), steps);
+            asked += 1;
+          }
+        }
+      }
+    });
+    assert.ok(asked > 20, `${asked} pages`);
+  });
 });
 
 describe("parameters of statements with an order", () => {

@@ -8,6 +8,8 @@ const usualRows = 200;
 /**
  * All rows of a table in an instance that match, in the order of some columns, which together name a row; a page in
  * memory at a time. What is written meanwhile may or may not be among them.
+ *
+ * @throws Error where no index reads the rows in that order, so that each page would read all of them
  */
 export async function* pagesOf<T extends Table>(
   db: Database,
@@ -24,6 +26,11 @@ export async function* pagesOf<T extends Table>(
     if (found === undefined) throw new Error(`table ${table.name} has no column ${name}`);
     return found;
   };
+  const inOrder = ["instanceId", ...Object.keys(where), ...by];
+  const isRead = [table.key, ...table.indexes.map(({ columns: of }) => of)].some((of) =>
+    inOrder.every((name, at) => of[at] === name),
+  );
+  if (!isRead) throw new Error(`no index of ${table.name} begins with ${inOrder.join(", ")}`);
   const names = sql.join(
     by.map((name) => sql`${column(name)}`),
     sql`, `,

@@ -39,7 +39,7 @@ export function usersOf(deps: Deps) {
     wanted: Wanted,
   ): AsyncGenerator<Part> {
     const mine = { organizationId };
-    for await (const page of pagesOf(db, users, ["id"], instanceId, mine)) {
+    for await (const page of pagesOf(db, users, ["username", "id"], instanceId, mine)) {
       const ids = page.map(({ id }) => id);
       const authenticatorRows = await authenticators.ofUsers(instanceId, ids);
       const humans: MessageInitShape<typeof ImportedHumanSchema>[] = [];

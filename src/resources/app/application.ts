@@ -163,6 +163,7 @@ const resource = defineResource({
     { columns: ["instanceId", "clientId"] },
     { columns: ["instanceId", "projectId", "creationDate", "id"] },
     { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+    { columns: ["instanceId", "organizationId", "id"] },
     { columns: ["instanceId", "state", "creationDate", "id"] },
     { columns: ["instanceId", "creationDate", "id"] },
     { columns: ["instanceId", "changeDate", "id"] },

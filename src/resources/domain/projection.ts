@@ -37,7 +37,7 @@ export const domains = table(
   {
     key: ["instanceId", "id"],
     indexes: [
-      { columns: ["instanceId", "organizationId"] },
+      { columns: ["instanceId", "organizationId", "name"] },
       { columns: ["instanceId", "creationDate", "id"] },
       { columns: ["instanceId", "nameFolded", "id"] },
     ],

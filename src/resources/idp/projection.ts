@@ -44,7 +44,7 @@ export const idps = table(
     indexes: [
       { columns: ["instanceId", "creationDate", "id"] },
       { columns: ["instanceId", "nameFolded", "id"] },
-      { columns: ["instanceId", "organizationId"] },
+      { columns: ["instanceId", "organizationId", "id"] },
     ],
   },
 );

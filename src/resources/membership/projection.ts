@@ -29,6 +29,7 @@ export const memberships = table(
       { columns: ["instanceId", "userId"] },
       { columns: ["instanceId", "contextType", "contextId", "creationDate", "id"] },
       { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+      { columns: ["instanceId", "organizationId", "contextId", "userId"] },
       { columns: ["instanceId", "creationDate", "id"] },
       { columns: ["instanceId", "changeDate", "id"] },
     ],

@@ -20,6 +20,7 @@ export const projects = defineResource({
   kept: ["name"],
   indexes: [
     { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+    { columns: ["instanceId", "organizationId", "id"] },
     { columns: ["instanceId", "state", "creationDate", "id"] },
     { columns: ["instanceId", "creationDate", "id"] },
     { columns: ["instanceId", "changeDate", "id"] },

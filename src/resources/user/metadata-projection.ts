@@ -17,7 +17,10 @@ export const userMetadata = table(
     sequence: int64(),
     changeDate: instant(),
   },
-  { key: ["instanceId", "userId", "id"] },
+  {
+    key: ["instanceId", "userId", "id"],
+    indexes: [{ columns: ["instanceId", "organizationId", "userId", "id"] }],
+  },
 );
 
 export const metadataProjection = projection(

@@ -36,25 +36,33 @@ export function stateStatistics(
 type Statistic = readonly [table: string, index: string, stat: string];
 
 function statisticsOf(table: AnyTable, ending: string): Statistic[] {
-  return [
-    // The primary key goes by the name of the table.
-    [table.name, table.name, selectivity(table.key.length)],
-    ...table.indexes.map(
-      (index): Statistic => [
-        table.name,
-        `${indexName(table, index.columns)}${ending}`,
-        selectivity(index.columns.length),
-      ],
-    ),
+  // The primary key goes by the name of the table.
+  const all = [
+    { columns: table.key, name: table.name },
+    ...table.indexes.map(({ columns }) => {
+      return { columns, name: `${indexName(table, columns)}${ending}` };
+    }),
   ];
+  // Columns that several begin with find as many rows by each: which one is used is decided by what follows them.
+  const found = new Map<string, number>();
+  for (const { columns } of all)
+    for (const [at] of columns.entries()) {
+      const beginning = beginningOf(columns, at);
+      found.set(beginning, Math.max(found.get(beginning) ?? 1, rowsLeft(columns.length, at)));
+    }
+  return all.map(({ columns, name }): Statistic => {
+    const left = columns.map((_, at) =>
+      at === columns.length - 1 ? 1 : (found.get(beginningOf(columns, at)) ?? 1),
+    );
+    return [table.name, name, [rows, ...left].join(" ")];
+  });
 }
 
-function selectivity(columns: number): string {
-  const left = Array.from({ length: columns }, (_, at) =>
-    columns === 1 ? 1 : Math.round(rowsOfInstance ** ((columns - 1 - at) / (columns - 1))),
-  );
-  return [rows, ...left].join(" ");
-}
+const beginningOf = (columns: readonly string[], last: number): string =>
+  columns.slice(0, last + 1).join(" ");
+
+const rowsLeft = (columns: number, last: number): number =>
+  columns === 1 ? 1 : Math.round(rowsOfInstance ** ((columns - 1 - last) / (columns - 1)));
 
 function hasAll(connection: SqliteDatabase.Database, wanted: readonly Statistic[]): boolean {
   const find = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'";

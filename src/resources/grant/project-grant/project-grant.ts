@@ -75,6 +75,7 @@ export const projectGrants = defineResource({
     { columns: ["instanceId", "projectId", "grantedOrganizationId"] },
     { columns: ["instanceId", "grantedOrganizationId", "projectId"] },
     { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+    { columns: ["instanceId", "organizationId", "id"] },
     { columns: ["instanceId", "state", "creationDate", "id"] },
     { columns: ["instanceId", "creationDate", "id"] },
     { columns: ["instanceId", "changeDate", "id"] },

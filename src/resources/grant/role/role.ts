@@ -30,6 +30,7 @@ export const roles = defineResource({
   indexes: [
     { columns: ["instanceId", "projectId", "key"] },
     { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+    { columns: ["instanceId", "organizationId", "projectId", "key"] },
     { columns: ["instanceId", "creationDate", "id"] },
     { columns: ["instanceId", "changeDate", "id"] },
     { columns: ["instanceId", "keyFolded", "id"] },

@@ -70,6 +70,7 @@ export const userGrants = defineResource({
     { columns: ["instanceId", "projectId", "creationDate", "id"] },
     { columns: ["instanceId", "projectGrantId", "creationDate", "id"] },
     { columns: ["instanceId", "organizationId", "creationDate", "id"] },
+    { columns: ["instanceId", "organizationId", "userId", "projectId", "projectGrantId"] },
     { columns: ["instanceId", "state", "creationDate", "id"] },
     { columns: ["instanceId", "creationDate", "id"] },
     { columns: ["instanceId", "changeDate", "id"] },
