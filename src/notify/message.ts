@@ -45,6 +45,7 @@ const keys: Record<NoticeTopic | "test", string> = {
   "factor.added": "factorAdded",
   "factor.removed": "factorRemoved",
   "recovery_code.used": "recoveryCodeUsed",
+  "recovery_codes.made": "recoveryCodesMade",
   "offline.allowed": "offlineAllowed",
   test: "test",
 };
