@@ -70,7 +70,9 @@ describe("the links of an account", () => {
       const path = `${accountPaths.passkeys}?from=${from}`;
       const shown = await agent.open(from === 0 ? accountPaths.passkeys : path);
       assert.ok(Buffer.byteLength(shown.html) <= 30 * 1024, `${Buffer.byteLength(shown.html)}`);
-      seen.push(...Array.from(shown.html.matchAll(/<bdi>(Key number \d+)</g), ([, name = ""]) => name));
+      seen.push(
+        ...Array.from(shown.html.matchAll(/<bdi>(Key number \d+)</g), ([, name = ""]) => name),
+      );
       const links = linksIn(shown);
       assert.equal(links.includes(`${accountPaths.passkeys}?from=${from + 10}`), from < 40);
     }
