@@ -182,8 +182,8 @@ export const executions: Listed = {
   hasNoFilter: true,
   columns: [
     { path: "details.id", word: "condition", as: "code" },
-    { path: "execution.targets" },
-    { path: "execution.includes" },
+    { path: "execution.targets", as: "target" },
+    { path: "execution.includes", as: "code" },
     { path: "details.change_date", word: "changed" },
   ],
   add: [
@@ -202,7 +202,7 @@ export const executions: Listed = {
           path: "targets",
           word: "targets",
           columns: [
-            { path: "target_id", word: "id", as: "code" },
+            { path: "target_id", word: "field_name", as: "target" },
             { path: "via_execution_id", word: "condition", as: "code" },
             { path: "is_async" },
             { path: "interrupt_on_error" },

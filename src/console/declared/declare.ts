@@ -7,7 +7,7 @@ export type Path = string;
 export type Picked = "person" | "organization" | "project" | "application";
 
 /** What an ID is one of. */
-export type Reference = Picked | "provider";
+export type Reference = Picked | "provider" | "target";
 
 /** A value of an object, and how it is shown where its type does not tell. */
 export type Shown = {
@@ -15,6 +15,8 @@ export type Shown = {
   /** What it is called; by default the word of the field. */
   word?: string;
   as?: Reference | Form;
+  /** The word for a span of time that is zero. */
+  zero?: string;
   /** What is shown in its place. */
   text?: (object: JsonObject) => string;
   /** The word that is shown in its place. */

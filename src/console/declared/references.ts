@@ -1,4 +1,5 @@
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
+import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
@@ -55,6 +56,11 @@ export const namedBy: Readonly<Record<Reference, Named>> = {
     name: (object) => textAt(object, "idp.name"),
     isInherited: true,
   },
+  target: {
+    method: ActionService.method.searchTargets,
+    name: (object) => textAt(object, "target.name"),
+    to: "/targets/$id",
+  },
 };
 
 /** As many as a filter may name. */
@@ -85,7 +91,7 @@ export function firstRequest(kind: Picked, may: May): JsonObject | undefined {
 }
 
 const picked: readonly Picked[] = ["person", "organization", "project", "application"];
-export const references: readonly Reference[] = [...picked, "provider"];
+export const references: readonly Reference[] = [...picked, "provider", "target"];
 
 export const isPicked = (as: string | undefined): as is Picked =>
   picked.some((each) => each === as);

@@ -37,7 +37,7 @@ export const eventColumns: readonly Shown[] = [
   },
   { path: "creation_date", word: "when" },
   { path: "editor.user_id", word: "who", as: "person" },
-  { path: "aggregate.type", word: "kind" },
+  { path: "aggregate.type", word: "kind", as: "code" },
   { path: "aggregate.id", word: "id", as: "code" },
   { path: "editor.client_id", as: "code" },
   { path: "editor.request_id", word: "request", as: "code" },
@@ -126,7 +126,7 @@ export const membersOf = (context: MemberContext, path: string): Rows => ({
     request: (object) => ({ filters: [{ context: { [context]: textAt(object, path) } }] }),
   },
   columns: [
-    { path: "membership.user_id", word: "who", as: "person" },
+    { path: "membership.user_id", word: "field_user", as: "person" },
     { path: "membership.roles" },
     { path: "accepted" },
     { path: "details.change_date", word: "changed" },

@@ -15,6 +15,7 @@ export function useNames(objects: readonly JsonObject[], shown: readonly Shown[]
     project: useNamesOf("project", objects, shown),
     application: useNamesOf("application", objects, shown),
     provider: useNamesOf("provider", objects, shown),
+    target: useNamesOf("target", objects, shown),
   };
 }
 
