@@ -129,7 +129,7 @@ export const administrators: Listed = {
   hasNoFilter: true,
   columns: [
     { path: "membership.user_id", word: "field_user", as: "person" },
-    { path: "membership.roles" },
+    { path: "membership.roles", as: "code" },
     { path: "membership.ctx.org_id", word: "organization", as: "organization" },
     { path: "membership.ctx.project_id", word: "project", as: "project" },
     { path: "accepted" },

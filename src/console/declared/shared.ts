@@ -127,7 +127,7 @@ export const membersOf = (context: MemberContext, path: string): Rows => ({
   },
   columns: [
     { path: "membership.user_id", word: "field_user", as: "person" },
-    { path: "membership.roles" },
+    { path: "membership.roles", as: "code" },
     { path: "accepted" },
     { path: "details.change_date", word: "changed" },
   ],
