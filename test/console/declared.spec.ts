@@ -37,7 +37,10 @@ describe("what the console declares", () => {
         path,
         settingsOf(group).map(({ value }) => value),
       ]),
-      ...declaredLists.map(({ path, listed }): [string, readonly Shown[]] => [path, listed.columns]),
+      ...declaredLists.map(({ path, listed }): [string, readonly Shown[]] => [
+        path,
+        listed.columns,
+      ]),
     ];
     const twice = pages.flatMap(([page, shown]) =>
       words(shown)

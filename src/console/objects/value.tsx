@@ -3,7 +3,7 @@ import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Link } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
-import { at, type Shown, textAt } from "../declared/declare.ts";
+import { at, type Named, type Shown, textAt } from "../declared/declare.ts";
 import { namedBy } from "../declared/references.ts";
 import { saidAttempts } from "../declared/refusals.ts";
 import { fieldAt, nameIn } from "../declared/schema.ts";
@@ -33,11 +33,11 @@ export function valueOf(
   return Array.isArray(value) ? (
     <ul>
       {value.map((each) => (
-        <li key={JSON.stringify(each)}>{one(field, each, shown.as, names)}</li>
+        <li key={JSON.stringify(each)}>{one(field, each, shown, names)}</li>
       ))}
     </ul>
   ) : (
-    one(field, value, shown.as, names)
+    one(field, value, shown, names)
   );
 }
 
@@ -50,7 +50,7 @@ const isEmpty = (value: JsonValue | undefined): value is undefined | null | "" =
 function one(
   field: DescField | undefined,
   value: JsonValue,
-  as: Shown["as"],
+  { as, named }: Shown,
   names: Names,
 ): ReactNode {
   if (typeof value === "boolean") return t(value ? "yes" : "no");
@@ -64,9 +64,14 @@ function one(
   if (as === "word") return t(text);
   if (as === "reason") return <Reason reason={text} />;
   if (as === "encoded") return decoded(text);
+  if (named !== undefined) return linked(text, named, names.own);
   if (as === undefined) return plain(field, text);
-  const name = names[as].get(text);
-  const { to } = namedBy[as];
+  return linked(text, namedBy[as], names[as]);
+}
+
+/** What an ID names, as far as the reader may know it. */
+function linked(text: string, { to }: Named, names: ReadonlyMap<string, string>): ReactNode {
+  const name = names.get(text);
   if (name === undefined) return <Code text={text} />;
   if (to === undefined) return name;
   return (
