@@ -28,6 +28,7 @@ export function pathOfNotice({
     case "factor.added":
     case "factor.removed":
     case "recovery_code.used":
+    case "recovery_codes.made":
     case "offline.allowed":
       return at(paths.notMe, { user_id: id, notice_id: codeId, code });
     case "domain.claimed":

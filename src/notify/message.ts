@@ -45,6 +45,7 @@ const keys: Record<NoticeTopic | "test", string> = {
   "factor.added": "factorAdded",
   "factor.removed": "factorRemoved",
   "recovery_code.used": "recoveryCodeUsed",
+  "recovery_codes.made": "recoveryCodesMade",
   "offline.allowed": "offlineAllowed",
   test: "test",
 };
@@ -99,9 +100,9 @@ export function writeEmail(
 <html lang="${language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${subject}</title></head>
 <body style="margin:0;padding:24px 12px;font-family:system-ui,-apple-system,'Segoe UI',Roboto,sans-serif">
-<div style="max-width:32rem;margin:0 auto">
+<div style="max-width:32rem;margin:0 auto${language === "ja" && ";word-break:auto-phrase"}">
 <p style="margin:0 0 24px;font-size:20px;font-weight:600">${look.logoUrl !== undefined && html`<img src="${look.logoUrl}" alt="" height="32" style="height:32px;vertical-align:middle;margin-right:8px">`}${product}</p>
-<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${subject}</h1>
+<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3;text-wrap:balance">${subject}</h1>
 <p style="${paragraph}">${text}</p>
 ${link !== undefined && html`<p style="${paragraph}"><a href="${link}" style="display:inline-block;padding:12px 20px;border-radius:8px;background:${look.brand};color:${look.onBrand};text-decoration:none;font-weight:600">${t("message.open")}</a></p>`}
 ${shownCode !== undefined && html`<p style="margin:0 0 16px;font-size:28px;letter-spacing:4px;font-family:ui-monospace,monospace">${shownCode}</p>`}

@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { accountPaths } from "../../src/account/paths.ts";
-import { addPersonNamed } from "../support/login.ts";
+import { Authenticator } from "../support/authenticator.ts";
+import { personWithTotp } from "../login/people.ts";
+import { addPersonNamed, signIn } from "../support/login.ts";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
-import type { Shown } from "../support/user-agent.ts";
+import { bodyOf } from "../support/peer.ts";
+import { type Shown, userAgent } from "../support/user-agent.ts";
 import { atAccount, pathOf } from "./account-world.ts";
 
 let peer: OidcPeer;
@@ -45,6 +48,35 @@ describe("the links of an account", () => {
       if (path.includes("as=file")) continue;
       assert.ok(links.includes(accountPaths.overview), path);
     }
+  });
+
+  it("lead to as many passkeys as a person can have, ten to a page, the newest first, in 30 KB each", async () => {
+    const { id, loginName, next } = await personWithTotp(peer);
+    const agent = userAgent(peer.issuer);
+    await agent.open(accountPaths.overview);
+    await signIn(agent, loginName);
+    assert.equal(pathOf(await agent.submit({ code: next() })), accountPaths.overview);
+    const names = Array.from({ length: 50 }, (_, index) => `Key number ${index + 1}`);
+    for (const web_auth_n_name of names) {
+      const begun = bodyOf(await peer.post(`/users/${id}/webauthn`, { domain: "localhost" }));
+      const options = begun.public_key_credential_creation_options;
+      const page = { origin: peer.issuer };
+      const public_key_credential = new Authenticator().create(options, { page });
+      const verify = `/users/${id}/webauthn/${begun.web_auth_n_id}/_verify`;
+      bodyOf(await peer.post(verify, { public_key_credential, web_auth_n_name }));
+    }
+    const seen: string[] = [];
+    for (let from = 0; from < names.length; from += 10) {
+      const path = `${accountPaths.passkeys}?from=${from}`;
+      const shown = await agent.open(from === 0 ? accountPaths.passkeys : path);
+      assert.ok(Buffer.byteLength(shown.html) <= 30 * 1024, `${Buffer.byteLength(shown.html)}`);
+      seen.push(
+        ...Array.from(shown.html.matchAll(/<bdi>(Key number \d+)</g), ([, name = ""]) => name),
+      );
+      const links = linksIn(shown);
+      assert.equal(links.includes(`${accountPaths.passkeys}?from=${from + 10}`), from < 40);
+    }
+    assert.deepEqual(seen, names.toReversed());
   });
 
   it("are in another language as well, which stays chosen", async () => {

@@ -123,7 +123,7 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
   [
     "account-passkeys",
     passkeysPage(page(accountPaths.passkeys, { problems: [{ code: "LAST_WAY_IN" }] }), {
-      passkeys: many(20, (index) => ({
+      passkeys: many(10, (index) => ({
         id: say(`k${index}`),
         name: say("My laptop"),
         maker: "iCloud Keychain",
@@ -134,10 +134,11 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
       known: {
         rpId: "localhost",
         userId: "dXNlcg",
-        allAcceptedCredentialIds: [],
+        allAcceptedCredentialIds: many(50, () => "aB-9".repeat(22)),
         name: say("anna@acme.example"),
         displayName: say("Anna Lindqvist"),
       },
+      parts: { newer: 0, older: 20 },
     }),
   ],
   [
@@ -175,6 +176,7 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
         isSuspended: index === 1,
       })),
       offered: many(10, () => ({ id: say("2"), name: say("Other Forge") })),
+      parts: { newer: 0, older: 20 },
     }),
   ],
 ];

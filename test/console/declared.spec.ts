@@ -4,10 +4,18 @@ import { describe, it } from "node:test";
 import { type DescMessage, fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { shownFrom } from "../../src/console/forms/request.ts";
 import { modules } from "../../src/app/modules.ts";
-import { textAt } from "../../src/console/declared/declare.ts";
-import { fieldAt, objectsAt } from "../../src/console/declared/schema.ts";
+import { type Shown, textAt } from "../../src/console/declared/declare.ts";
+import { fieldAt, nameIn, objectsAt } from "../../src/console/declared/schema.ts";
+import { settingsOf } from "../../src/console/declared/settings.ts";
 import { definition } from "../../src/eventstore/event.ts";
-import { allFields, allShown, declaredKinds, declaredLists, offered } from "./declared.ts";
+import {
+  allFields,
+  allShown,
+  declaredKinds,
+  declaredLists,
+  declaredSettings,
+  offered,
+} from "./declared.ts";
 
 const lacks = (message: DescMessage, path: string): boolean => fieldAt(message, path) === undefined;
 
@@ -19,6 +27,27 @@ describe("what the console declares", () => {
         : [],
     );
     assert.deepEqual(wrong, []);
+  });
+
+  it("calls each setting of a page and each column of a list by another word", () => {
+    const words = (shown: readonly Shown[]) =>
+      shown.map(({ path, word }) => word ?? `field_${nameIn(path)}`);
+    const pages: [page: string, shown: readonly Shown[]][] = [
+      ...declaredSettings.map(({ path, group }): [string, readonly Shown[]] => [
+        path,
+        settingsOf(group).map(({ value }) => value),
+      ]),
+      ...declaredLists.map(({ path, listed }): [string, readonly Shown[]] => [
+        path,
+        listed.columns,
+      ]),
+    ];
+    const twice = pages.flatMap(([page, shown]) =>
+      words(shown)
+        .filter((word, nth, all) => all.indexOf(word) !== nth)
+        .map((word) => `${page}: ${word}`),
+    );
+    assert.deepEqual(twice, []);
   });
 
   it("sends what the requests of the schema have", () => {

@@ -24,6 +24,7 @@ import {
   isPicked,
   namedBy,
   namesRequest,
+  ownNamed,
   references,
 } from "../../src/console/declared/references.ts";
 import { type Place, rightsOf } from "../../src/console/rights-of.ts";
@@ -95,9 +96,13 @@ export async function walk(
     org: string | undefined,
   ) {
     for (const kind of references) {
-      const wanted = namesRequest(kind, idsIn(kind, rows, shown), { may, org });
+      const wanted = namesRequest(namedBy[kind], idsIn(kind, rows, shown), { may, org });
       if (wanted !== undefined) await ask(page, namedBy[kind].method, wanted);
     }
+    const own = ownNamed(rows, shown);
+    if (own === undefined) return;
+    const wanted = namesRequest(own.named, own.ids, { may, org });
+    if (wanted !== undefined) await ask(page, own.named.method, wanted);
   }
 
   /** What the forms of actions offer to choose from. */

@@ -3,11 +3,13 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Secret, TOTP } from "otpauth";
+import { Authenticator } from "../support/authenticator.ts";
 import { addPersonNamed, authorizeUrl, password, signIn } from "../support/login.ts";
 import { codeIn, loginPages, type LoginPages, type Mail, pathOf } from "../support/login-pages.ts";
 import { noticesSent } from "../support/notices.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
+import { sessionTokenFor } from "../support/session-token.ts";
 import { type UserAgent, userAgent } from "../support/user-agent.ts";
 
 let peer: OidcPeer;
@@ -30,6 +32,15 @@ async function person(more: JsonObject = {}) {
 }
 
 type Person = Awaited<ReturnType<typeof person>>;
+
+async function addPasskey({ id }: Person): Promise<void> {
+  const begun = bodyOf(await peer.post(`/users/${id}/webauthn`, { domain: "localhost" }));
+  const options = begun.public_key_credential_creation_options;
+  const page = { origin: peer.issuer };
+  const public_key_credential = new Authenticator().create(options, { page });
+  const path = `/users/${id}/webauthn/${begun.web_auth_n_id}/_verify`;
+  bodyOf(await peer.post(path, { public_key_credential, web_auth_n_name: "My key" }));
+}
 
 async function logIn({ loginName }: Person, agent = userAgent(peer.issuer)): Promise<UserAgent> {
   await agent.open(authorizeUrl(peer, client, { prompt: "login" }));
@@ -103,12 +114,41 @@ describe("a person is told by mail, once (L5)", () => {
     assert.equal((await subjectsTo(alice))[0], "A way to sign in was removed");
   });
 
+  it("of a password that is another one, whoever sets it, and of the first one where they could log in without", async () => {
+    const alice = await person();
+    const wanted = "another horse battery staple";
+    bodyOf(await peer.post(`/users/${alice.id}/password`, { password: wanted }));
+    assert.deepEqual(await subjectsTo(alice), ["Your password was changed"]);
+    const own = { password: "a third horse of batteries", current_password: wanted };
+    const token = await sessionTokenFor(peer.app, alice.id, { methods: ["password"] });
+    bodyOf(await peer.post(`/users/${alice.id}/password`, own, { token }));
+    assert.equal((await subjectsTo(alice)).length, 2);
+    const added = "A new way to sign in was added";
+    await addPasskey(alice);
+    bodyOf(await peer.remove(`/users/${alice.id}/password`));
+    bodyOf(await peer.post(`/users/${alice.id}/password`, { password: wanted }));
+    const [first, second, third] = await subjectsTo(alice);
+    assert.deepEqual([first, second, third], [added, "A way to sign in was removed", added]);
+  });
+
+  it("of recovery codes that are new, and of their end", async () => {
+    const alice = await person();
+    bodyOf(await peer.post(`/users/${alice.id}/recovery_codes`));
+    const [mail, ...others] = await toldTo(alice);
+    assert.ok(mail !== undefined);
+    assert.deepEqual([mail.subject, others], ["New recovery codes were made", []]);
+    assert.match(linkIn(mail), /\/ui\/login\/notme\?/);
+    bodyOf(await peer.remove(`/users/${alice.id}/recovery_codes`));
+    assert.equal((await subjectsTo(alice))[0], "A way to sign in was removed");
+  });
+
   it("of a recovery code that was used", async () => {
     const alice = await person();
     const { recovery_codes } = bodyOf(await peer.post(`/users/${alice.id}/recovery_codes`));
     const checks = { user: { user_id: alice.id }, recovery_code: { code: recovery_codes[0] } };
     bodyOf(await peer.post("/sessions", { checks }), 201);
-    assert.deepEqual(await subjectsTo(alice), ["A recovery code was used"]);
+    const made = "New recovery codes were made";
+    assert.deepEqual(await subjectsTo(alice), ["A recovery code was used", made]);
   });
 
   it("of an address that an administrator put in the place of a proven one, at the former one", async () => {

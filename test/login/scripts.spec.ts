@@ -197,6 +197,30 @@ describe("a password that is typed", () => {
     assert.equal(server.sent[0]?.fields.get("password"), "correct horse");
   });
 
+  it("ticks each rule that it meets, by itself, and what it no longer meets no more (L7)", async () => {
+    await using visit = await browser.visit();
+    await visit.page.goto(`${server.origin}/account-password`);
+    const ticked = () =>
+      visit.page
+        .locator("[data-rules-of] .met")
+        .evaluateAll((all) => all.map((each) => each.getAttribute("data-rule")));
+    for (const [typed, met] of [
+      ["abc", ["lowercase"]],
+      ["ABC", ["uppercase"]],
+      ["Abc", ["uppercase", "lowercase"]],
+      ["12", ["number"]],
+      ["!", ["symbol"]],
+      ["twelve small letters", ["length", "lowercase"]],
+      ["Äß7 #", ["uppercase", "lowercase", "number", "symbol"]],
+      // Twelve characters, each of two units.
+      ["🐎".repeat(12), ["length", "symbol"]],
+      ["", []],
+    ] as const) {
+      await visit.page.fill("#new-password", typed);
+      assert.deepEqual(await ticked(), met, typed);
+    }
+  });
+
   it("has no such button where no script runs", async () => {
     await using visit = await browser.visit({ javaScriptEnabled: false });
     await visit.page.goto(`${server.origin}/password`);

@@ -53,7 +53,7 @@ export function contactPage(page: AccountPage, view: ContactView): string {
   const shape = {
     title: t(labels[kind]),
     parent: accountPaths.contact,
-    ...(sentTo === undefined ? {} : { lead: t("verify.text", { address: sentTo }) }),
+    ...(sentTo === undefined ? {} : { lead: sentText(page, kind, sentTo) }),
   };
   if (sentTo !== undefined) return accountLayout(page, shape, codeForm(page, view));
   const current = known && [
@@ -83,6 +83,9 @@ ${submit(t("forgot.submit"))}`,
 )}`,
   );
 }
+
+const sentText = ({ t }: Page, kind: ContactKind, to: string): string =>
+  kind === "email" ? t("verify.text", { address: to }) : t("smsCode.text", { phone: to });
 
 const codeForm = (page: AccountPage, { kind }: ContactView) =>
   html`${form(

@@ -6,6 +6,7 @@ import { passkeyForm, withoutPasskeys } from "../../login/parts/passkey.ts";
 import { accountLayout } from "../layout.ts";
 import type { AccountPage } from "../own.ts";
 import { list, none, pressButton, section } from "../parts/list.ts";
+import { pager, type Parts } from "../parts/pager.ts";
 import { when } from "../parts/when.ts";
 import { accountPaths } from "../paths.ts";
 import type { KnownPasskeys } from "../../resources/user/index.ts";
@@ -24,10 +25,12 @@ export type PasskeysView = {
   }[];
   /** What the browser is told, so that it offers no passkey that counts no more, and each by the name of now. */
   known: KnownPasskeys;
+  parts: Parts;
 };
 
 /** Passkeys and security keys. Sends `remove` with the id of one, or `name` to add one. */
-export function passkeysPage(page: AccountPage, { passkeys, known }: PasskeysView): string {
+export function passkeysPage(page: AccountPage, view: PasskeysView): string {
+  const { passkeys, known, parts } = view;
   const { t } = page;
   const items = passkeys.map(({ id, name, maker, since, lastUse, isPrepared }) => ({
     icon: "key" as const,
@@ -53,6 +56,7 @@ ${pressButton({ name: "remove", value: id, label: t("account.remove"), about: na
       parent: accountPaths.security,
     },
     html`${items.length === 0 ? none(t("account.none")) : form(page, { action: accountPaths.passkeys, class: "items-form" }, list(items))}
+${pager(page, accountPaths.passkeys, parts)}
 ${section(
   t("account.newPasskey"),
   form(

@@ -5,6 +5,7 @@ import { icon } from "../../login/parts/icon.ts";
 import { accountLayout } from "../layout.ts";
 import type { AccountPage } from "../own.ts";
 import { list, none, press } from "../parts/list.ts";
+import { pager, type Parts } from "../parts/pager.ts";
 import { when } from "../parts/when.ts";
 import { accountPaths } from "../paths.ts";
 
@@ -20,10 +21,12 @@ export type ProvidersView = {
   }[];
   /** Those that can be linked. */
   offered: readonly { id: string; name: string }[];
+  parts: Parts;
 };
 
 /** Accounts at providers. Sends `remove` with the id of a provider, or `link` with that of one. */
-export function providersPage(page: AccountPage, { links, offered }: ProvidersView): string {
+export function providersPage(page: AccountPage, view: ProvidersView): string {
+  const { links, offered, parts } = view;
   const { t } = page;
   const items = links.map(({ idpId, provider, username, since, isSuspended }) => ({
     icon: "branch" as const,
@@ -56,6 +59,7 @@ export function providersPage(page: AccountPage, { links, offered }: ProvidersVi
       parent: accountPaths.security,
     },
     html`${items.length === 0 ? none(t("account.none")) : list(items)}
+${pager(page, action, parts)}
 ${more.length > 0 && form(page, { action }, more)}`,
   );
 }

@@ -19,6 +19,17 @@ export const partsAt = (from: number, size: number, found: number): Parts => ({
   older: found > size ? from + size : undefined,
 });
 
+/** The newest of what is all there at once and stands in the order in which it came to be, or the part of it that a request asks for. */
+export function newestOf<T>(
+  all: readonly T[],
+  context: PageContext,
+  size: number,
+): { shown: readonly T[]; from: number; parts: Parts } {
+  const from = startOf(context);
+  const rest = all.toReversed().slice(from);
+  return { shown: rest.slice(0, size), from, parts: partsAt(from, size, rest.length) };
+}
+
 export const partOf = (path: string, from: number): string =>
   from === 0 ? path : `${path}?from=${from}`;
 

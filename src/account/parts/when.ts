@@ -16,5 +16,7 @@ export function when({ language }: Page, at: Timestamp | undefined): Html | unde
     timeZone: "UTC",
     timeZoneName: "short",
   }).format(date);
-  return html`<time datetime="${date.toISOString()}">${text}</time>`;
+  // The zone stays on the line of the time.
+  const shown = text.replace(" UTC", "\u00A0UTC");
+  return html`<time datetime="${date.toISOString()}">${shown}</time>`;
 }

@@ -7,11 +7,13 @@ import { knownPasskeys } from "../../resources/user/index.ts";
 import { type AccountParts, type Own, ownRoute } from "../own.ts";
 import { makerOf } from "../passkey-makers.ts";
 import { newPasskeyPage, passkeyNamePage, passkeysPage } from "../pages/passkeys.ts";
+import { newestOf, partOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
 import { taken, tried } from "../problems.ts";
 import { isLastWayIn, waysIn } from "../ways-in.ts";
 
 const { method } = UserService;
+const ofOnePage = 10;
 
 /** Passkeys and security keys: seen, added, renamed and removed. */
 export function passkeyRoutes(parts: AccountParts): Route[] {
@@ -62,7 +64,8 @@ export function passkeyRoutes(parts: AccountParts): Route[] {
       path: accountPaths.passkeys,
       async get(own) {
         const all = (await waysIn(own))?.webAuthN ?? [];
-        const passkeys = all.map(
+        const { shown, from, parts: around } = newestOf(all, own.context, ofOnePage);
+        const passkeys = shown.map(
           ({ webAuthNId, name, isVerified, creationDate, lastUseDate, aaguid }) => ({
             id: webAuthNId,
             name,
@@ -74,7 +77,10 @@ export function passkeyRoutes(parts: AccountParts): Route[] {
         );
         const of = { instanceId: own.context.at.instanceId, userId: own.user.id };
         const known = await knownOf(of, hostName(new URL(own.context.at.issuer).host));
-        return own.show((page) => passkeysPage(page, { passkeys, known }));
+        const view = { passkeys, known, parts: around };
+        return own.show((page) => passkeysPage(page, view), {
+          self: partOf(accountPaths.passkeys, from),
+        });
       },
       post: (own) => {
         const id = valueOf(own.context, "remove");

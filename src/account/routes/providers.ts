@@ -6,12 +6,14 @@ import { type Route, valueOf } from "../../login/route.ts";
 import type { LoginAnswer } from "../../login/web.ts";
 import { type AccountParts, type Own, ownRoute } from "../own.ts";
 import { providersPage } from "../pages/providers.ts";
+import { newestOf, partOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
 import { taken } from "../problems.ts";
 import { isLastWayIn, waysIn } from "../ways-in.ts";
 
 const { method } = UserService;
 const path = accountPaths.providers;
+const ofOnePage = 10;
 
 /** Accounts at providers: seen, linked and unlinked. */
 export function providersRoute(parts: AccountParts): Route {
@@ -59,8 +61,9 @@ export function providersRoute(parts: AccountParts): Route {
     async get(own) {
       const all = (await waysIn(own))?.identityProviders ?? [];
       const { instanceId } = own.context.at;
+      const { shown, from, parts: around } = newestOf(all, own.context, ofOnePage);
       const links = await Promise.all(
-        all.map(async ({ idpId, username, creationDate: since, suspended: isSuspended }) => ({
+        shown.map(async ({ idpId, username, creationDate: since, suspended: isSuspended }) => ({
           idpId,
           username,
           since,
@@ -68,9 +71,10 @@ export function providersRoute(parts: AccountParts): Route {
           provider: (await intents.provider(instanceId, idpId))?.name ?? idpId,
         })),
       );
-      const linked = new Set(links.filter((each) => !each.isSuspended).map(({ idpId }) => idpId));
+      const linked = new Set(all.filter(({ suspended }) => !suspended).map(({ idpId }) => idpId));
       const more = (await offered(own)).filter(({ id }) => !linked.has(id));
-      return own.show((page) => providersPage(page, { links, offered: more }));
+      const view = { links, offered: more, parts: around };
+      return own.show((page) => providersPage(page, view), { self: partOf(path, from) });
     },
     async post(own) {
       const id = valueOf(own.context, "remove");

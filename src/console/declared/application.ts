@@ -156,7 +156,7 @@ const consents: Rows = {
     request: (object) => ({ filters: [{ client_id: textAt(object, "client_id") }] }),
   },
   columns: [
-    { path: "user_id", word: "who", as: "person" },
+    { path: "user_id", word: "field_user", as: "person" },
     { path: "scopes" },
     { path: "access", word: "access" },
     { path: "last_used", word: "field_last_use_date" },

@@ -9,6 +9,7 @@ import {
   type Field,
   type Kind,
   type Listed,
+  type Named,
   present,
   textAt,
   type Ways,
@@ -176,14 +177,20 @@ const calledTargets: Field = {
   },
 };
 
+const namedTarget: Named = {
+  method: action.searchTargets,
+  name: (object) => textAt(object, "target.name"),
+  to: "/targets/$id",
+};
+
 export const executions: Listed = {
   isOfInstance: true,
   search: { method: action.searchExecutions, request: () => ({}) },
   hasNoFilter: true,
   columns: [
     { path: "details.id", word: "condition", as: "code" },
-    { path: "execution.targets" },
-    { path: "execution.includes" },
+    { path: "execution.targets", named: namedTarget },
+    { path: "execution.includes", as: "code" },
     { path: "details.change_date", word: "changed" },
   ],
   add: [
@@ -202,7 +209,7 @@ export const executions: Listed = {
           path: "targets",
           word: "targets",
           columns: [
-            { path: "target_id", word: "id", as: "code" },
+            { path: "target_id", word: "field_name", named: namedTarget },
             { path: "via_execution_id", word: "condition", as: "code" },
             { path: "is_async" },
             { path: "interrupt_on_error" },

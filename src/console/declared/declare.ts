@@ -10,11 +10,26 @@ export type Picked = "person" | "organization" | "project" | "application";
 export type Reference = Picked | "provider";
 
 /** A value of an object, and how it is shown where its type does not tell. */
+/** How the objects that IDs may name are found and called, and the path of their pages, where it follows from the kind alone. */
+export type Named = {
+  method: DescMethodUnary;
+  name: (object: JsonObject) => string;
+  /** What tells apart those of the same name; by default their ID. */
+  more?: Path;
+  to?: string;
+  /** They are those of a context and of the ones above it, and cannot be asked for by ID. */
+  isInherited?: true;
+};
+
 export type Shown = {
   path: Path;
   /** What it is called; by default the word of the field. */
   word?: string;
   as?: Reference | Form;
+  /** What the IDs here name, where no page of another kind shows such. */
+  named?: Named;
+  /** The word for a span of time that is zero. */
+  zero?: string;
   /** What is shown in its place. */
   text?: (object: JsonObject) => string;
   /** The word that is shown in its place. */

@@ -135,7 +135,7 @@ export function usersOf(path: Path): Rows {
     tab: "access",
     search: { method: grants.searchUserGrants, request: ofProject(path) },
     columns: [
-      { path: "user_grant.user_id", word: "who", as: "person" },
+      { path: "user_grant.user_id", word: "field_user", as: "person" },
       ...userGrantColumns.filter((column) => column.path !== "user_grant.project_id"),
     ],
     add: [

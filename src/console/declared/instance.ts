@@ -128,8 +128,8 @@ export const administrators: Listed = {
   isOfInstance: true,
   hasNoFilter: true,
   columns: [
-    { path: "membership.user_id", word: "who", as: "person" },
-    { path: "membership.roles" },
+    { path: "membership.user_id", word: "field_user", as: "person" },
+    { path: "membership.roles", as: "code" },
     { path: "membership.ctx.org_id", word: "organization", as: "organization" },
     { path: "membership.ctx.project_id", word: "project", as: "project" },
     { path: "accepted" },

@@ -267,7 +267,7 @@ const memberships: Rows = {
     request: (object) => ({ filters: [{ in_user_ids: { ids: [textAt(object, "details.id")] } }] }),
   },
   columns: [
-    { path: "membership.roles" },
+    { path: "membership.roles", as: "code" },
     { path: "membership.ctx.org_id", word: "organization", as: "organization" },
     { path: "membership.ctx.project_id", word: "project", as: "project" },
     { path: "membership.ctx.instance_id", word: "instance", as: "code" },

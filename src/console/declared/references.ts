@@ -1,4 +1,4 @@
-import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
@@ -8,24 +8,13 @@ import type { May } from "../rights-of.ts";
 import {
   at,
   contextOf,
-  type Path,
+  type Named,
   type Picked,
   type Reference,
   type Shown,
   textAt,
 } from "./declare.ts";
 import { userName } from "./user-name.ts";
-
-/** How the objects that IDs may name are found and called, and the path of their pages, where it follows from the kind alone. */
-type Named = {
-  method: DescMethodUnary;
-  name: (object: JsonObject) => string;
-  /** What tells apart those of the same name; by default their ID. */
-  more?: Path;
-  to?: string;
-  /** They are those of a context and of the ones above it, and cannot be asked for by ID. */
-  isInherited?: true;
-};
 
 export const namedBy: Readonly<Record<Reference, Named>> = {
   person: {
@@ -63,11 +52,11 @@ const mostFirst = 8;
 
 /** What finds the objects of some IDs; nothing, where there is none or the reader may not search them. */
 export function namesRequest(
-  kind: Reference,
+  named: Named,
   ids: readonly string[],
   { may, org }: { may: May; org: string | undefined },
 ): JsonObject | undefined {
-  const { method, isInherited = false } = namedBy[kind];
+  const { method, isInherited = false } = named;
   const query = { limit: mostIds, skip_total: true };
   if (ids.length === 0) return undefined;
   if (isInherited) {
@@ -97,6 +86,28 @@ export const idsIn = (
   shown: readonly Shown[],
 ): string[] => {
   const paths = shown.filter(({ as }) => as === kind).map(({ path }) => path);
+  return idsAt(objects, paths);
+};
+
+const idsAt = (objects: readonly JsonObject[], paths: readonly string[]): string[] => {
   const values = objects.flatMap((object) => paths.flatMap((path) => at(object, path) ?? []));
   return values.filter((id): id is string => typeof id === "string" && id !== "");
 };
+
+/** What is named by what its own place declares, of which there is one kind at a time, and its IDs. */
+export function ownNamed(
+  objects: readonly JsonObject[],
+  shown: readonly Shown[],
+): { named: Named; ids: string[] } | undefined {
+  const own = shown.filter((each) => each.named !== undefined);
+  const named = own[0]?.named;
+  return (
+    named && {
+      named,
+      ids: idsAt(
+        objects,
+        own.map(({ path }) => path),
+      ),
+    }
+  );
+}

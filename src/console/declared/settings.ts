@@ -74,7 +74,11 @@ export const languages: SettingsGroup = {
   settings: [
     {
       name: "default_language",
-      value: { path: "settings.default_language.value", as: "language" },
+      value: {
+        path: "settings.default_language.value",
+        word: "field_default_language",
+        as: "language",
+      },
       owner: "settings.default_language.owner.type",
       change: {
         word: "change",
@@ -101,7 +105,7 @@ export const languages: SettingsGroup = {
     },
     {
       name: "restricted_languages",
-      value: { path: `${offered}.value`, as: "language" },
+      value: { path: `${offered}.value`, word: "field_restricted_languages", as: "language" },
       owner: `${offered}.owner.type`,
       change: {
         word: "change",
@@ -180,6 +184,9 @@ export const texts: Listed = {
   ],
 };
 
+/** Spans of time of which zero is no end. */
+const endless: ReadonlySet<string> = new Set(["max_age"]);
+
 /** The settings of a group, which most are declared alike in the schema. */
 export function settingsOf({ set, resolve, settings, preview }: SettingsGroup): readonly Setting[] {
   if (settings !== undefined) return settings;
@@ -195,7 +202,12 @@ export function settingsOf({ set, resolve, settings, preview }: SettingsGroup): 
     const field: Field = { path, word, initial: { of: `settings.${name}.${value}` } };
     return {
       name,
-      value: { path: `settings.${name}.${value}`, word },
+      value: {
+        path: `settings.${name}.${value}`,
+        word,
+        ...(isList && { as: "code" }),
+        ...(endless.has(name) && { zero: "notLimited" }),
+      },
       owner: `settings.${name}.owner.type`,
       change: {
         word: "change",

@@ -8,6 +8,8 @@ import { useNames } from "./names.ts";
 import { valueOf } from "./value.tsx";
 
 const editor = { path: "editor.user_id", as: "person" } as const;
+const client = { path: "editor.client_id", as: "code" } as const;
+const request = { path: "editor.request_id", as: "code" } as const;
 
 /** What happened, in words: the newest first, who did it, by which request, and what was written. */
 export function History({ search, object }: { search: Search; object: JsonObject }) {
@@ -24,11 +26,11 @@ export function History({ search, object }: { search: Search; object: JsonObject
         { title: t("who"), show: (event) => valueOf(undefined, event, editor, names) },
         {
           title: t("field_client_id"),
-          show: (event) => <code>{textAt(event, "editor.client_id")}</code>,
+          show: (event) => valueOf(undefined, event, client, names),
         },
         {
           title: t("request"),
-          show: (event) => <code>{textAt(event, "editor.request_id")}</code>,
+          show: (event) => valueOf(undefined, event, request, names),
         },
       ]}
     />

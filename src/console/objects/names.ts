@@ -1,20 +1,28 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { type Picked, type Reference, type Shown, textAt } from "../declared/declare.ts";
-import { firstRequest, idsIn, namedBy, namesRequest } from "../declared/references.ts";
+import {
+  type Named,
+  type Picked,
+  type Reference,
+  type Shown,
+  textAt,
+} from "../declared/declare.ts";
+import { firstRequest, idsIn, namedBy, namesRequest, ownNamed } from "../declared/references.ts";
 import { objectsAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
 import { useOrg, useRights } from "../rights.ts";
 
 /** What the IDs in objects name, as far as the reader may know it: one call for each kind. */
-export type Names = Readonly<Record<Reference, ReadonlyMap<string, string>>>;
+export type Names = Readonly<Record<Reference | "own", ReadonlyMap<string, string>>>;
 
 export function useNames(objects: readonly JsonObject[], shown: readonly Shown[]): Names {
+  const { named, ids } = ownNamed(objects, shown) ?? { named: namedBy.person, ids: [] };
   return {
     person: useNamesOf("person", objects, shown),
     organization: useNamesOf("organization", objects, shown),
     project: useNamesOf("project", objects, shown),
     application: useNamesOf("application", objects, shown),
     provider: useNamesOf("provider", objects, shown),
+    own: useNamesBy(named, ids),
   };
 }
 
@@ -29,15 +37,14 @@ export function useFirst(kind: Picked, isAsked: boolean) {
   });
 }
 
-function useNamesOf(
-  kind: Reference,
-  objects: readonly JsonObject[],
-  shown: readonly Shown[],
-): ReadonlyMap<string, string> {
-  const { method, name } = namedBy[kind];
+const useNamesOf = (kind: Reference, objects: readonly JsonObject[], shown: readonly Shown[]) =>
+  useNamesBy(namedBy[kind], idsIn(kind, objects, shown));
+
+function useNamesBy(named: Named, ids: readonly string[]): ReadonlyMap<string, string> {
+  const { method, name } = named;
   const { may } = useRights();
   const org = useOrg();
-  const { data } = useAnswer(method, namesRequest(kind, idsIn(kind, objects, shown), { may, org }));
+  const { data } = useAnswer(method, namesRequest(named, ids, { may, org }));
   return new Map(
     objectsAt(data ?? {}, "result").map((each) => [textAt(each, "details.id"), name(each)]),
   );

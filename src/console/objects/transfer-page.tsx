@@ -130,6 +130,7 @@ const noNames = {
   project: new Map(),
   application: new Map(),
   provider: new Map(),
+  own: new Map(),
 };
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>

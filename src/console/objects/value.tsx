@@ -2,8 +2,8 @@ import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/pr
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
-import { at, type Shown, textAt } from "../declared/declare.ts";
+import { Fragment, type ReactNode } from "react";
+import { at, type Named, type Shown, textAt } from "../declared/declare.ts";
 import { namedBy } from "../declared/references.ts";
 import { saidAttempts } from "../declared/refusals.ts";
 import { fieldAt, nameIn } from "../declared/schema.ts";
@@ -11,6 +11,7 @@ import { keepOrg } from "../parts/keep-org.ts";
 import { Time } from "../parts/time.tsx";
 import { durationText, languageText, t } from "../told.ts";
 import type { Names } from "./names.ts";
+import style from "./objects.module.css";
 
 /** What a value is called: the word that a declaration names, else that of its field. */
 export const wordOf = ({ path, word }: { path: string; word?: string }): string =>
@@ -27,15 +28,16 @@ export function valueOf(
   if (shown.text !== undefined) return shown.text(object) || undefined;
   const value = at(object, shown.path);
   if (isEmpty(value)) return undefined;
+  if (value === "0s" && shown.zero !== undefined) return t(shown.zero);
   const field = message && fieldAt(message, shown.path);
   return Array.isArray(value) ? (
     <ul>
       {value.map((each) => (
-        <li key={JSON.stringify(each)}>{one(field, each, shown.as, names)}</li>
+        <li key={JSON.stringify(each)}>{one(field, each, shown, names)}</li>
       ))}
     </ul>
   ) : (
-    one(field, value, shown.as, names)
+    one(field, value, shown, names)
   );
 }
 
@@ -48,7 +50,7 @@ const isEmpty = (value: JsonValue | undefined): value is undefined | null | "" =
 function one(
   field: DescField | undefined,
   value: JsonValue,
-  as: Shown["as"],
+  { as, named }: Shown,
   names: Names,
 ): ReactNode {
   if (typeof value === "boolean") return t(value ? "yes" : "no");
@@ -58,14 +60,19 @@ function one(
     return <pre tabIndex={0}>{JSON.stringify(value, undefined, 2)}</pre>;
   }
   const text = String(value);
-  if (as === "code") return <code>{text}</code>;
+  if (as === "code") return <Code text={text} />;
   if (as === "word") return t(text);
   if (as === "reason") return <Reason reason={text} />;
   if (as === "encoded") return decoded(text);
+  if (named !== undefined) return linked(text, named, names.own);
   if (as === undefined) return plain(field, text);
-  const name = names[as].get(text);
-  const { to } = namedBy[as];
-  if (name === undefined) return <code>{text}</code>;
+  return linked(text, namedBy[as], names[as]);
+}
+
+/** What an ID names, as far as the reader may know it. */
+function linked(text: string, { to }: Named, names: ReadonlyMap<string, string>): ReactNode {
+  const name = names.get(text);
+  if (name === undefined) return <Code text={text} />;
   if (to === undefined) return name;
   return (
     <Link to={to} params={{ id: text }} search={keepOrg}>
@@ -74,12 +81,28 @@ function one(
   );
 }
 
+const longestWhole = 20;
+
+/** A text for programs. Its lines break between its parts, and within a part only where that is long. */
+function Code({ text }: { text: string }) {
+  return (
+    <code>
+      {text.split(/(?<=[.:/@_-])/).map((part, nth) => (
+        <Fragment key={nth}>
+          {part.length > longestWhole ? part : <span className={style["whole"]}>{part}</span>}
+          <wbr />
+        </Fragment>
+      ))}
+    </code>
+  );
+}
+
 /** Why something was refused: in the reader's language where there are words for it, and as the service calls it. */
 function Reason({ reason }: { reason: string }) {
   return (
     <>
       {saidAttempts.includes(reason) && `${t(`attempt_${reason}`)} `}
-      <code>{reason}</code>
+      <Code text={reason} />
     </>
   );
 }

@@ -24,6 +24,8 @@ const newsOf: Readonly<Record<string, News>> = {
   "user.human.mfa.otp.sms.removed": removed,
   "user.human.mfa.otp.email.removed": removed,
   "user.human.externalidp.removed": removed,
+  "user.human.mfa.recovery_codes.added": "recovery_codes.made",
+  "user.human.mfa.recovery_codes.removed": removed,
   "user.human.mfa.recovery_codes.check.succeeded": "recovery_code.used",
 };
 

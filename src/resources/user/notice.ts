@@ -17,6 +17,7 @@ export type News =
   | "factor.added"
   | "factor.removed"
   | "recovery_code.used"
+  | "recovery_codes.made"
   | "offline.allowed";
 
 /** News that may be of somebody else's doing: their mails have a link to say so (L5). */
@@ -27,6 +28,7 @@ export const deniable: ReadonlySet<string> = new Set<News>([
   "factor.added",
   "factor.removed",
   "recovery_code.used",
+  "recovery_codes.made",
   "offline.allowed",
 ]);
 

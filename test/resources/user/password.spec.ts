@@ -1,7 +1,10 @@
 // Run: shared, store, costly
 import assert from "node:assert/strict";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { digestBytes } from "../../../src/resources/user/password/common.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { processorMs } from "../../support/processor-time.ts";
 import { assertRefused } from "../../support/refusal.ts";
@@ -150,6 +153,12 @@ describe("the policy of passwords", () => {
       );
     });
   }
+
+  it("knows at least 100,000 common passwords (L7)", async () => {
+    const list = join(import.meta.dirname, "../../../third_party/passwords/common.bin");
+    const { size } = await stat(list);
+    assert.ok(size / digestBytes >= 100_000, `${size / digestBytes} passwords`);
+  });
 
   it("refuses one that holds the login name, with what follows the @ and without", async () => {
     const id = await addPerson({ username: "countess-of-engines@example.com" });

@@ -8,7 +8,7 @@ import type { Transaction } from "../../../eventstore/transaction.ts";
 import { toDetails } from "../../object/details.ts";
 import { mayOn } from "../../../authz/tenancy.ts";
 import { permissionMissing } from "../../../authz/permissions.ts";
-import { authenticatorsOf, requireAny } from "../authenticator/authenticators.ts";
+import { authenticatorsOf, canLogIn, requireAny } from "../authenticator/authenticators.ts";
 import { initialization, passwordReset } from "../code-kinds.ts";
 import { codeInvalid, type Codes, type Delivery } from "../codes.ts";
 import { requireContact, verifyContact } from "../contact.ts";
@@ -66,6 +66,8 @@ export function passwordHandlers(
         requirePerson(loaded.state);
         const at = { instanceId: scope.instanceId, userId: id };
         const hadOne = authenticatorsOf(loaded.state.authenticators, "password").length > 0;
+        // Whoever could not log in before expects it.
+        const news = hadOne ? "password.changed" : canLogIn(loaded.state, tx.now) && "factor.added";
         const proven =
           code === undefined ||
           (await codes.spend(tx, at, passwordReset, { code, subject })) !== undefined ||
@@ -73,7 +75,7 @@ export function passwordHandlers(
         // What is refused here writes nothing, and the code still counts.
         if (proven && code !== undefined) await setting.check(loaded.state);
         if (proven) await setting.set(tx, loaded);
-        if (proven && hadOne) tellNews(tx, newId, at, { news: "password.changed" });
+        if (proven && news !== false) tellNews(tx, newId, at, { news });
         return [tx.written(loaded), proven];
       });
       if (!isProven) throw codeInvalid(`${field}.verification_code`);
