@@ -90,6 +90,10 @@ export const unimplemented = factory("unimplemented");
 export const internal = factory("internal");
 export const unavailable = factory("unavailable");
 export const unauthenticated = factory("unauthenticated");
+/** At a path that nothing is served at. */
+export const routeNotFound = (): DomainError =>
+  notFound("ROUTE_NOT_FOUND", "nothing is served at this path: /openapi.json lists what is");
+
 /** @param kind to a command line its arguments are wrong, to the API nobody has said who they are */
 export const tokenMissing = (
   kind: "unauthenticated" | "invalidArgument",

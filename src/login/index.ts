@@ -1,3 +1,4 @@
+import { routeNotFound } from "../errors.ts";
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
 import { createIdpLogins } from "../resources/idpintent/index.ts";
 import { createTrustedBrowsers } from "../resources/session/index.ts";
@@ -117,7 +118,8 @@ export function createLogin(
     ...routes.map((route) => endpointOf(parts, errors, route)),
     ...callbackEndpoints(parts).map((endpoint) => guarded(parts, errors, endpoint)),
     assets,
-    ...["/", `${paths.begin}/`, `${paths.begin}/signedin`].map((path) => front(path, paths.begin)),
+    bare,
+    ...[`${paths.begin}/`, `${paths.begin}/signedin`].map((path) => front(path, paths.begin)),
     front(`${paths.account}/`, paths.account),
     nowhere(parts),
   ];
@@ -204,6 +206,16 @@ const front = (path: string, to: string): LoginEndpoint => ({
   crossOrigin: "none",
   handle: async () => redirectTo(to),
 });
+
+/** The bare address: programs that ask for JSON are told that there is none. */
+const bare: LoginEndpoint = {
+  ...front("/", paths.begin),
+  async handle({ headers }) {
+    const accepted = headers.get("accept") ?? "";
+    if (accepted.includes("json") && !accepted.includes("html")) throw routeNotFound();
+    return redirectTo(paths.begin);
+  },
+};
 
 const redirectTo = (location: string): LoginAnswer => ({
   status: 303,

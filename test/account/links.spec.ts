@@ -100,4 +100,11 @@ describe("the links of an account", () => {
     await agent.submit({});
     assert.equal(pathOf(await agent.open("/")), "/ui/login/loginname");
   });
+
+  it("is no page at the bare address for a program that asks for JSON", async () => {
+    const answer = await fetch(`${peer.issuer}/`, { headers: { accept: "application/json" } });
+    assert.equal(answer.status, 404);
+    const { code, details } = Object(await answer.json());
+    assert.deepEqual([code, details[0].reason], [5, "ROUTE_NOT_FOUND"]);
+  });
 });

@@ -3,7 +3,7 @@ import { AnySchema } from "@bufbuild/protobuf/wkt";
 import { methodNotAllowed } from "../refusals.ts";
 import { whenKnown } from "../../awaitable.ts";
 import { type Response, writtenAs } from "../../authz/response-cache.ts";
-import { type DomainError, invalidArgument, notFound } from "../../errors.ts";
+import { type DomainError, invalidArgument, routeNotFound } from "../../errors.ts";
 import { callEndpoint, type Endpoint, type Outcome } from "../endpoint.ts";
 import { detailTypes, httpForm, toDomainError, toWire } from "../errors.ts";
 import type { Exchange } from "../exchange.ts";
@@ -156,11 +156,6 @@ export function routeError(
       "the path holds a percent-encoding that is not valid UTF-8",
     );
   }
-  if (match.kind === "notFound") {
-    return notFound(
-      "ROUTE_NOT_FOUND",
-      "nothing is served at this path: /openapi.json lists what is",
-    );
-  }
+  if (match.kind === "notFound") return routeNotFound();
   return methodNotAllowed(exchange, match.allow);
 }
