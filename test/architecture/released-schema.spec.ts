@@ -26,7 +26,7 @@ after(() => rmSync(clone, { recursive: true }));
 
 /** Changes files of the clone for as long as something is tried. */
 function changed(changes: readonly Change[], then: () => void): void {
-  const before = changes.map(
+  const unchanged = changes.map(
     ({ file }) => [file, readFileSync(join(clone, file), "utf8")] as const,
   );
   try {
@@ -38,7 +38,7 @@ function changed(changes: readonly Change[], then: () => void): void {
     }
     then();
   } finally {
-    for (const [file, text] of before) writeFileSync(join(clone, file), text);
+    for (const [file, text] of unchanged) writeFileSync(join(clone, file), text);
   }
 }
 
