@@ -43,7 +43,7 @@ export function inFolder<T>(work: (folder: string) => T): T {
 
 /**
  * Puts the service into an empty folder, with all that it needs to run on a machine of that processor: the published
- * package, the packages that it depends on, as the lockfile fixes them, and `bin/node`.
+ * package in few files (`join.ts`), the packages that it depends on, as the lockfile fixes them, and `bin/node`.
  */
 export function install(target: string, architecture: Architecture): void {
   mkdirSync(target, { recursive: true });
@@ -67,6 +67,7 @@ export function install(target: string, architecture: Architecture): void {
     cpSync(packages, join(target, "node_modules"), { recursive: true });
   });
   removeFiles(target, (path) => path.endsWith(".d.ts"));
+  execFileSync(process.execPath, [join(root, ".ci/join.ts"), target], { stdio: "inherit" });
 }
 
 function renameOver(from: string, to: string): void {

@@ -1,6 +1,8 @@
 // `npm run bench:holds`: how long each kind of call holds the event loop that answers, in processor time, among many users (Q1). The
 // service runs in this process and its callers in a thread. Ends with 1 where a hold is longer than it may be. See README.md.
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
@@ -8,14 +10,13 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { startApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { openKernel } from "../../src/app/kernel.ts";
-import { rebuildProjections } from "../../src/projection/rebuild.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { measureHolds } from "../support/loop-holds.ts";
 import type { Asked, Told } from "./holds-caller.ts";
 import { median } from "./judge.ts";
 import { seedUsers } from "./rows-directory.ts";
-import { newStore } from "./store.ts";
+import { externalUrl, newStore, root } from "./store.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -50,7 +51,7 @@ const config = loadConfig({
   env: {
     IDSVC_DATA_DIR: store.dir,
     IDSVC_PORT: "0",
-    IDSVC_EXTERNAL_URL: "http://localhost:8080",
+    IDSVC_EXTERNAL_URL: externalUrl,
     IDSVC_RATE_LIMIT: "0",
     IDSVC_METRICS_TOKEN: metricsToken,
     ...env,
@@ -160,8 +161,20 @@ const rows: Row[] = [
     () => ask("POST", "/management/v1/import?awaitResponse=false", linesOf(4_000_000)),
     mostOfBodyMs,
   ),
-  row("a rebuild while the service serves", async () => {
-    await rebuildProjections(kernel, kernel.projectionTables);
+  row("a rebuild by the command while the service serves", async () => {
+    const command = [join(root, "src/main.js"), "projections", "rebuild"];
+    const child = spawn(process.execPath, command, {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, IDSVC_DATA_DIR: store.dir, IDSVC_EXTERNAL_URL: externalUrl, ...env },
+    });
+    const ended = once(child, "exit");
+    while (child.exitCode === null && child.signalCode === null) {
+      await ask("GET", `${api}/users/${store.made.machine.user_id}`);
+      await search("users", [])();
+      await delay(20);
+    }
+    const [code] = await ended;
+    if (code !== 0) throw new Error(`the rebuild ended with ${code}`);
   }),
 ];
 

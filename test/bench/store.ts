@@ -18,7 +18,7 @@ export const root = resolve(import.meta.dirname, "../..");
 const startFlags = manifest.scripts.start.match(/--\S+/g) ?? [];
 /** For a look inside: flags of Node for the service, as `--cpu-prof --cpu-prof-dir=profiles`. */
 export const nodeFlags = (process.env["BENCH_NODE_FLAGS"] ?? "").split(" ").filter(Boolean);
-const externalUrl = "http://localhost:8080";
+export const externalUrl = "http://localhost:8080";
 const targetsPerUnit = 1_000;
 
 /** A store in a folder of its own, with the first instance in it. */

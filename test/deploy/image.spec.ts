@@ -29,7 +29,7 @@ const page = readFileSync(resolve(import.meta.dirname, "../../docs/deploy/image.
 const [commands = ""] = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, text = ""]) => text);
 const mostBytes = 75_000_000;
 // Of the processor, from the beginning to the first answer that it is ready, on a volume that is empty and on one that is not.
-const mostReadyMs = [1_800, 1_500];
+const mostReadyMs = [1_400, 1_100];
 const elfMachines = { amd64: 0x3e, arm64: 0xb7 };
 
 const folder = mkdtempSync(join(tmpdir(), "idsvc-image-"));

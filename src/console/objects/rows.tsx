@@ -16,6 +16,9 @@ import { useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { valueOf, wordOf } from "./value.tsx";
 
+// Others follow below it, and each row has buttons.
+const pageSize = 25;
+
 /** What a page knows of itself, for the lists on it. */
 export type OnPage = {
   object: JsonObject;
@@ -63,6 +66,7 @@ function Found({ rows, search, on }: { rows: Rows; search: Search; on: OnPage })
   const { from, to }: PageSearch = useSearch({ strict: false });
   const pages = usePages(search.method, search.request(on.object, periodOf(from, to)), {
     isDescending: search.isDescending === true,
+    pageSize,
   });
   const message = listOf(search.method.output)?.message;
   const { word, columns } = rows;
