@@ -1,7 +1,15 @@
 // `node .ci/join.ts DIR`: joins the JavaScript of an installed service (`install`) into few files, in place.
 //
 // A start reads, compiles and links each file by itself: some 1,300 of them take a third of it (decision 0372).
-import { readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { writeJson } from "./pack.ts";
@@ -13,7 +21,7 @@ import { writeJson } from "./pack.ts";
 const joined = ["@bufbuild", "@connectrpc", "commander", "express", "jose", "pino", "prom-client"];
 const command = "cli/run.js";
 /** How a file names one that a thread or process of its own begins with. */
-const ownEntry = /new URL\(`\.\/([\w-]+)\$\{extname\(import\.meta\.url\)\}`/g;
+const ownEntry = /new URL\(`(\.{1,2}\/[\w./-]+)\$\{extname\(import\.meta\.url\)\}`/g;
 
 const target = resolve(process.argv[2] ?? "");
 const sources = join(target, "src");
@@ -45,6 +53,8 @@ const addresses: Plugin = {
 const others: Plugin = {
   name: "others",
   setup({ onResolve }) {
+    // The file that begins all, which is not joined, imports it too.
+    onResolve({ filter: /\/hardened\.js$/ }, ({ path }) => ({ path, external: true }));
     onResolve({ filter: /^[^./#]/ }, ({ path, importer }) => {
       const isOfJoined = relative(target, importer).startsWith("node_modules/");
       const isJoined = joined.some((name) => path === name || path.startsWith(`${name}/`));
@@ -75,14 +85,31 @@ const { metafile } = await build({
 const isOwn = (path: string) => /^(?:src|gen)\//.test(path);
 for (const path of Object.keys(metafile.inputs).filter(isOwn)) rmSync(join(target, path));
 for (const path of filesIn(aside)) renameSync(join(aside, path), join(sources, path));
+for (const path of entries.filter((entry) => entry !== command)) hardenFirst(path);
 rmSync(aside, { recursive: true });
 // The client is a package of its own.
 rmSync(join(sources, "client"), { recursive: true });
+for (const path of filesIn(sources).filter((each) => each.endsWith(".js"))) requireImports(path);
 for (const path of filesIn(gen)) if (path.endsWith(".js")) rmSync(join(gen, path));
 for (const folder of [sources, gen]) removeEmpty(folder);
 const manifest = join(target, "package.json");
 const { exports: _, imports: _gen, ...rest } = JSON.parse(readFileSync(manifest, "utf8"));
 writeJson(manifest, rest);
+
+/** @throws where a file that was not joined needs one that was */
+function requireImports(path: string): void {
+  const text = readFileSync(join(sources, path), "utf8");
+  for (const [, named = ""] of text.matchAll(/^(?:import|\}).*"(\.{1,2}\/[^"]+)";$/gm))
+    if (!existsSync(join(sources, dirname(path), named)))
+      throw new Error(`src/${path} imports ${named}, which was joined: is it an entry?`);
+}
+
+/** The joined parts of an entry come before all else that it imports. */
+function hardenFirst(path: string): void {
+  const file = join(sources, path);
+  const hardened = relative(dirname(path), "hardened.js");
+  writeFileSync(file, `import ${JSON.stringify(hardened)};\n${readFileSync(file, "utf8")}`);
+}
 
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -1,10 +1,11 @@
-// Loaded before a spec, into its process: loads the sources as the service does, has passwords hashed and keys made at little
-// cost, and has the test runner find out more cheaply in which test something happens.
+// Loaded before a spec, into its process: lets no text become code and loads the sources as the service does, has passwords hashed
+// and keys made at little cost, and has the test runner find out more cheaply in which test something happens.
 //
 // The runner follows every promise and timer from its making to its end (`async_hooks`), to know which test an error or an
 // `it()` belongs to: a twelfth of the processor time of tests. Node keeps the same with an `AsyncLocalStorage` at no such
 // price. Where the runner asks for its hook it is given the storage: a test runs inside its own number, and whatever it begins
 // is found by that. Should another version of the runner ask in another way, nothing is replaced.
+import "../src/hardened.js";
 import asyncHooks from "node:async_hooks";
 import crypto from "node:crypto";
 import { existsSync, readFileSync, realpathSync, renameSync, writeFileSync } from "node:fs";

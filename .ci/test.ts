@@ -42,7 +42,6 @@ const ledger = (process.env["IDSVC_TEST_LEDGER"] ??= join(folder, "costs"));
 // Young objects of tests are many and short: with more room for them less is copied (5 % of the processor time).
 const nodeFlags = [
   "--max-semi-space-size=32",
-  "--disallow-code-generation-from-strings",
   "--disable-proto=throw",
   "--report-on-signal",
   `--report-directory=${reports}`,

@@ -1,3 +1,4 @@
+import "./hardened.js";
 import module from "node:module";
 import { join } from "node:path";
 
@@ -16,7 +17,10 @@ if (Number.parseInt(process.versions.node, 10) < leastNode) {
 //
 // Compiled code is kept beside the packages: whoever may write there could change the sources as well, which is not so
 // of the shared folder that Node would take. Where nothing can be written, nothing is kept.
-module.enableCompileCache(join(import.meta.dirname, "../node_modules/.cache/idsvc"));
+const kept = join(import.meta.dirname, "../node_modules/.cache/idsvc");
+module.enableCompileCache(kept);
+// Threads find it, and processes that this one starts.
+process.env["NODE_COMPILE_CACHE"] ??= kept;
 
 await import("./resolve.js");
 const { run } = await import("./cli/run.ts");

@@ -12,6 +12,7 @@ import { allowsLoopbackByDefault } from "../egress/url-guard.ts";
 import { DomainError } from "../errors.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { exitCodes } from "./context.ts";
+import { growSlowly } from "./heap.ts";
 import { joinWorkers } from "./worker.ts";
 
 /** Callers hear of a store that broke before the process ends. */
@@ -76,6 +77,7 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
       "apps reach the APIs of the service as before they needed an access: see idsvc apps legacy",
     );
   }
+  growSlowly();
   ready();
   if (isFirst) {
     process.stdout.write(made === undefined ? again(config) : welcome(made, config));

@@ -4,6 +4,7 @@ import { type FromWriter, writerScript } from "../app/shared-store.ts";
 import { failedPrecondition, internal } from "../errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { exitCodes } from "./context.ts";
+import { heapFlags } from "./heap.ts";
 import { newSupervised, killSilent, mostFailures, noteEnd, noteStart } from "./replacement.ts";
 
 /** A flush of a slow disk lets it say nothing. */
@@ -38,7 +39,8 @@ export async function keepSqliteWriter(
 
   function start(): void {
     if (isStopping) return;
-    noteStart(supervised, fork(writerScript, [path, socket]));
+    const execArgv = [...process.execArgv, ...heapFlags];
+    noteStart(supervised, fork(writerScript, [path, socket], { execArgv }));
     supervised.process?.on("message", (message) => hear(message as FromWriter));
     supervised.process?.on("error", (err) =>
       logger.error({ err }, "the process that writes fails"),

@@ -1,3 +1,4 @@
+import "../hardened.js";
 import { parentPort } from "node:worker_threads";
 import { hashSync, verifySync } from "@node-rs/argon2";
 import { readImportedHash } from "./imported-hash/read.ts";

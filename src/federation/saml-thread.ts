@@ -1,3 +1,4 @@
+import "../hardened.js";
 import { parentPort } from "node:worker_threads";
 import { DomainError } from "../errors.ts";
 import type { ThreadAnswer } from "../threads/pool.ts";

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { bareEnv } from "./bare-env.ts";
 import { createFairQueue } from "./fair-queue.ts";
 
 /** What a thread answers; an error travels as its text. */
@@ -59,8 +60,7 @@ export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
   let isClosed = false;
 
   function start(): [Worker, Thread<W, R>] {
-    // Of the environment, which may hold keys, nothing is needed.
-    const worker = new Worker(options.script, { env: {}, workerData: options.workerData });
+    const worker = new Worker(options.script, { env: bareEnv(), workerData: options.workerData });
     const thread: Thread<W, R> = { tasks: [], timer: undefined };
     threads.set(worker, thread);
     worker.on("message", (answer: ThreadAnswer<R>) => {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { after } from "node:test";
 
 const main = resolve(import.meta.dirname, "../../src/main.js");
-const flags = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
+const flags = ["--disable-proto=throw"];
 
 export type Env = Record<string, string>;
 export type Result = { code: number | null; out: string; err: string };

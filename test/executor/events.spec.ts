@@ -1,4 +1,4 @@
-// Run: alone, store, early
+// Run: shared, store
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";

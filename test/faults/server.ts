@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
 const root = resolve(import.meta.dirname, "../..");
-const flags = ["--disallow-code-generation-from-strings", "--disable-proto=throw"];
+const flags = ["--disable-proto=throw"];
 const patienceMs = 60_000;
 const lingerMs = 10_000;
 

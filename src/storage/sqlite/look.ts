@@ -1,5 +1,6 @@
 // A process of its own, since a large store takes long and SQLite cannot be interrupted: says the first damage of the store
 // that is named, or nothing.
+import "../../hardened.js";
 import Sqlite from "better-sqlite3";
 import { lookAt } from "./soundness.ts";
 

@@ -1,4 +1,5 @@
 // A thread that reads: it answers each message, some queries that see one state of the store, with their rows.
+import "../../hardened.js";
 import { parentPort, workerData } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import type { ThreadAnswer } from "../../threads/pool.ts";

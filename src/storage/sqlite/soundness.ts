@@ -4,6 +4,7 @@ import { constants, setPriority } from "node:os";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
+import { bareEnv } from "../../threads/bare-env.ts";
 import { storeDamaged } from "../refusals.ts";
 import { isDamage } from "./errors.ts";
 
@@ -75,9 +76,12 @@ export function lookAt(connection: Sqlite.Database): string | undefined {
 }
 
 function lookBeside(path: string, signal: AbortSignal): ChildProcess {
-  // Of the environment, which may hold keys, nothing is needed.
   const stdio = ["ignore", "pipe", "ignore"] as const;
-  const child = spawn(process.execPath, [look, path], { stdio: [...stdio], env: {}, signal });
+  const child = spawn(process.execPath, [look, path], {
+    stdio: [...stdio],
+    env: bareEnv(),
+    signal,
+  });
   stepBack(child.pid);
   return child;
 }

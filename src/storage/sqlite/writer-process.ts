@@ -1,5 +1,6 @@
 // The process that writes an SQLite store for those that serve it together. It is given the file and the socket, and ends
 // when the one that has started it says so; where that is gone, once those that serve have ended.
+import "../../hardened.js";
 import { DomainError } from "../../errors.ts";
 import { serveWriter } from "./shared-writer.ts";
 

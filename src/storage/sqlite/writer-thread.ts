@@ -1,4 +1,5 @@
 // The thread that writes a store: it commits the batches that it is sent, in their order, and answers each with its outcome.
+import "../../hardened.js";
 import { parentPort, workerData } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import { type Applier, createApplier, type Outcome } from "./apply.ts";

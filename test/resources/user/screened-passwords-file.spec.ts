@@ -1,4 +1,4 @@
-// Run: alone
+// Run: shared
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { it } from "node:test";
