@@ -5,8 +5,11 @@ import { objectsAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
 import { useOrg, useRights } from "../rights.ts";
 
+/** What an ID names, and whether the reader may open its page. */
+export type Called = { name: string; isReadable: boolean };
+
 /** What the IDs in objects name, as far as the reader may know it: one call for each kind. */
-export type Names = Readonly<Record<Reference, ReadonlyMap<string, string>>>;
+export type Names = Readonly<Record<Reference, ReadonlyMap<string, Called>>>;
 
 export function useNames(objects: readonly JsonObject[], shown: readonly Shown[]): Names {
   return {
@@ -22,7 +25,8 @@ export function useNames(objects: readonly JsonObject[], shown: readonly Shown[]
 export function useFirst(kind: Picked, isAsked: boolean) {
   const { method, name, more = "details.id" } = namedBy[kind];
   const { may } = useRights();
-  const { data } = useAnswer(method, isAsked ? firstRequest(kind, may) : undefined);
+  const wanted = isAsked ? firstRequest(kind, may) : undefined;
+  const { data } = useAnswer(method, wanted, { isOffered: true });
   return objectsAt(data ?? {}, "result").map((each) => {
     const id = textAt(each, "details.id");
     return { id, name: name(each), more: textAt(each, more) || id };
@@ -33,12 +37,17 @@ function useNamesOf(
   kind: Reference,
   objects: readonly JsonObject[],
   shown: readonly Shown[],
-): ReadonlyMap<string, string> {
+): ReadonlyMap<string, Called> {
   const { method, name } = namedBy[kind];
-  const { may } = useRights();
+  const { may, organizationNames } = useRights();
   const org = useOrg();
   const { data } = useAnswer(method, namesRequest(kind, idsIn(kind, objects, shown), { may, org }));
-  return new Map(
-    objectsAt(data ?? {}, "result").map((each) => [textAt(each, "details.id"), name(each)]),
-  );
+  const told = kind === "organization" ? [...organizationNames] : [];
+  const found = objectsAt(data ?? {}, "result");
+  return new Map<string, Called>([
+    ...told.map(([id, called]) => [id, { name: called, isReadable: false }] as const),
+    ...found.map(
+      (each) => [textAt(each, "details.id"), { name: name(each), isReadable: true }] as const,
+    ),
+  ]);
 }

@@ -63,10 +63,11 @@ function one(
   if (as === "reason") return <Reason reason={text} />;
   if (as === "encoded") return decoded(text);
   if (as === undefined) return plain(field, text);
-  const name = names[as].get(text);
+  const called = names[as].get(text);
   const { to } = namedBy[as];
-  if (name === undefined) return <code>{text}</code>;
-  if (to === undefined) return name;
+  if (called === undefined) return <code>{text}</code>;
+  const { name, isReadable } = called;
+  if (to === undefined || !isReadable) return name;
   return (
     <Link to={to} params={{ id: text }} search={keepOrg}>
       {name}
