@@ -316,7 +316,7 @@ export function describeChanges(): void {
       go();
       await box("writer").waitFor();
       // What was chosen meanwhile can be taken back.
-      await box("reader").uncheck();
+      await box("reader").click();
       await box("reader").waitFor({ state: "detached" });
       expectQuiet(visit);
     });
