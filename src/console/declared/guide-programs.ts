@@ -308,6 +308,7 @@ export function page(client: Client): Sample {
     client_id: ${quoted(id)},
     redirect_uri: ${quoted(redirect)},
     scope: ${quoted(scope)},
+    loadUserInfo: true,
   });
   const isBack = new URLSearchParams(location.search).has("state");
   const user = isBack ? await users.signinRedirectCallback() : await users.getUser();
