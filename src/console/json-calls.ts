@@ -32,15 +32,22 @@ const keyOf = (method: DescMethodUnary, request: JsonObject | undefined) => [
   request,
 ];
 
+type AnswerOptions = {
+  /** After how many milliseconds it is asked again; never, where it is not said. */
+  again?: (answer: JsonObject) => number | false;
+  /** It is read anew whenever it is opened: what is known is shown until what is true has come. */
+  isOffered?: true;
+};
+
 /** What a method answers; nothing is asked without a request. */
 export function useAnswer(
   method: DescMethodUnary,
   request: JsonObject | undefined,
-  /** After how many milliseconds it is asked again; never, where it is not said. */
-  again: (answer: JsonObject) => number | false = () => false,
+  { again = () => false, isOffered }: AnswerOptions = {},
 ) {
   return useQuery<JsonObject>({
     refetchInterval: ({ state }) => (state.data === undefined ? false : again(state.data)),
+    ...(isOffered && { staleTime: 0 }),
     queryKey: keyOf(method, request),
     queryFn:
       request === undefined ? skipToken : ({ signal }) => callByJson(method, request, signal),

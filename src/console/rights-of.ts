@@ -24,6 +24,8 @@ export type Rights = {
   reach: Reach;
   /** The organizations that the reader is bound to, their own first; none, where they may do something in all of the instance. */
   organizations: readonly string[];
+  /** What these are called, by ID: who may not read them knows so much. */
+  organizationNames: ReadonlyMap<string, string>;
 };
 
 const nameOf = (method: DescMethod | string): string =>
@@ -43,7 +45,7 @@ const wide: readonly PermissionScope[] = [
  * @param needs by method, the permission that shows that somebody has a use for it; a second one, where the instance itself needs another
  */
 export function rightsOf(
-  me: Pick<GetMyPermissionsResponse, "result" | "organizationId">,
+  me: Pick<GetMyPermissionsResponse, "result" | "organizationId" | "organizationName">,
   needs: Readonly<Record<string, string>>,
 ): Rights {
   const may: May = (method, place, permission) => {
@@ -81,5 +83,8 @@ export function rightsOf(
   const bound = [...held].filter((id) =>
     me.result.some(({ organizationId }) => organizationId === id),
   );
-  return { may, reach, organizations: isWide ? [] : bound };
+  const told = [me, ...me.result].map(
+    (each) => [each.organizationId, each.organizationName] as const,
+  );
+  return { may, reach, organizations: isWide ? [] : bound, organizationNames: new Map(told) };
 }

@@ -177,6 +177,59 @@ export function describeChanges(): void {
       expectQuiet(visit);
     });
 
+    it("is told on the page that it concerns, until another one is opened", async () => {
+      const id = await organization("Numbat");
+      await using visit = await enter(`/ui/console/organizations/${id}`);
+      const { page } = visit;
+      const status = page.getByRole("status").first();
+      await press(page, "Deactivate: Numbat");
+      await dialogOf(page).getByRole("button", { name: "Deactivate", exact: true }).click();
+      await gone(page);
+      await status.getByText("Done: Deactivate").waitFor();
+      await page.getByRole("link", { name: "History", exact: true }).click();
+      await page.getByRole("rowheader").first().waitFor();
+      assert.equal(await status.textContent(), "Done: Deactivate");
+      await page.getByRole("main").getByRole("link", { name: "Organizations" }).first().click();
+      await page.getByRole("table").waitFor();
+      assert.equal(await status.textContent(), "");
+      assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 0);
+      await press(page, "Create an organization");
+      await dialogOf(page).getByLabel("Name").fill("Numbat 2");
+      await save(page);
+      await page.getByRole("heading", { level: 1, name: "Numbat 2" }).waitFor();
+      await status.getByText("Done: Create an organization").waitFor();
+      await page.goBack();
+      await page.getByRole("heading", { level: 1, name: "Organizations" }).waitFor();
+      assert.equal(await status.textContent(), "");
+      expectQuiet(visit);
+    });
+
+    it("that ends when its page has been left leads nobody away and says nothing elsewhere", async () => {
+      await using visit = await enter("/ui/console/people");
+      const { page } = visit;
+      await page.getByRole("link", { name: "Organizations", exact: true }).first().click();
+      await press(page, "Create an organization");
+      let go = () => {};
+      const held = new Promise<void>((resolve) => (go = resolve));
+      await page.route(/CreateOrganization/, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await dialogOf(page).getByLabel("Name").fill("Okapi");
+      const asked = page.waitForRequest(/CreateOrganization/);
+      await save(page);
+      await asked;
+      await page.goBack();
+      await page.getByRole("heading", { level: 1, name: "People" }).waitFor();
+      const read = page.waitForRequest(/SearchUsers/);
+      go();
+      // What is shown is read anew when all else is done.
+      await read;
+      assert.equal(await page.getByRole("status").first().textContent(), "");
+      assert.match(page.url(), /\/people$/);
+      expectQuiet(visit);
+    });
+
     it("is made to all rows that are marked, with what became of each", async () => {
       const id = await organization("Ibis");
       for (const username of ["ibis-1", "ibis-2"]) await peer.addPerson({ username }, id);
@@ -227,6 +280,45 @@ export function describeChanges(): void {
       assert.deepEqual(await box.boundingBox(), before);
       await box.click();
       assert.ok(await box.isChecked());
+    });
+
+    it("offers what there is now, after what was there before", async () => {
+      const project = { project_id: await made("/projects", { name: "Moor" }) };
+      const addRole = async (key: string) =>
+        String(
+          bodyOf(await peer.post("/project_roles", { ...project, key, display_name: key }), 201)
+            .details.id,
+        );
+      const reader = await addRole("reader");
+      await using visit = await enter(`/ui/console/projects/${project.project_id}?tab=access`);
+      const { page } = visit;
+      const box = (name: string) => dialogOf(page).getByLabel(name, { exact: true });
+      const open = async () => {
+        await press(page, "Grant to an organization");
+        // The organizations to choose from lie above the roles.
+        await dialogOf(page).getByRole("heading", { level: 2 }).click();
+      };
+      await open();
+      await box("reader").waitFor();
+      await press(page, "Cancel");
+      await gone(page);
+
+      await addRole("writer");
+      bodyOf(await peer.remove(`/project_roles/${reader}`));
+      let go = () => {};
+      const held = new Promise<void>((resolve) => (go = resolve));
+      await page.route(/SearchRoles/, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await open();
+      await box("reader").check();
+      go();
+      await box("writer").waitFor();
+      // What was chosen meanwhile can be taken back.
+      await box("reader").click();
+      await box("reader").waitFor({ state: "detached" });
+      expectQuiet(visit);
     });
 
     it("is refused in the reader’s language, where the reason is known there", async () => {

@@ -5,6 +5,7 @@ import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { addressesOf } from "./addresses.ts";
 import { describeChanges } from "./changes.ts";
+import { describeDisturbed } from "./disturbed.ts";
 import {
   desk,
   endVisits,
@@ -128,6 +129,20 @@ describe("the console in a browser", () => {
     expectQuiet(visit);
   });
 
+  it("tells whoever has a project alone what its organization is called, which they may not open", async () => {
+    const { projectId } = world;
+    await using visit = await enter(`/ui/console/projects/${projectId}`, {
+      roles: ["PROJECT_OWNER"],
+      projectId,
+    });
+    const { page } = visit;
+    const named = { hasText: "Aardvark organization" };
+    await page.getByRole("banner").locator("span").filter(named).first().waitFor();
+    await page.getByRole("definition").filter(named).waitFor();
+    assert.equal(await page.getByRole("link").filter(named).count(), 0);
+    expectQuiet(visit);
+  });
+
   it("works in the organization that is chosen, of several or of all", async () => {
     const second = await peer.addOrganization({ name: "Bandicoot" });
     await using visit = await enter("/ui/console/settings/password", {
@@ -227,3 +242,4 @@ describe("the console in a browser", () => {
 });
 
 describeChanges();
+describeDisturbed();

@@ -207,7 +207,7 @@ export type Kind = {
   actions: readonly Action[];
   rows: readonly Rows[];
   history?: Search;
-  /** How programs come to use it, each a text to copy. */
+  /** How programs come to use it, each a text to copy; none, where none do. */
   guide?: (object: JsonObject, issuer: string) => readonly Sample[];
   /** What stands above it. */
   guideWord?: string;
@@ -260,3 +260,6 @@ export type SettingsGroup = {
 
 /** A setting: what it is called, where its value stands, who set it, and how it is changed. */
 export type Setting = { name: string; value: Shown; owner: Path; change: Action; reset: Action };
+
+/** As one word of a shell, whatever stands in it. */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

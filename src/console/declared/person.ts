@@ -8,6 +8,7 @@ import { SignInService } from "#gen/idsvc/resources/signin/v3alpha/sign_in_servi
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Action, at, type Field, type Kind, present, type Rows, textAt } from "./declare.ts";
 import { grantUserRoles, userGrantActions, userGrantColumns } from "./grants.ts";
+import { machineGuideOf } from "./guide-machine.ts";
 import { credentials, isMachine, isPerson } from "./person-credentials.ts";
 import { eventColumns, id, membershipActions, ownFacts } from "./shared.ts";
 import { userName } from "./user-name.ts";
@@ -378,4 +379,6 @@ export const person: Kind = {
     method: user.searchUserEvents,
     request: (object) => ({ id: textAt(object, "details.id") }),
   },
+  guide: machineGuideOf,
+  guideWord: "guideMachine",
 };

@@ -2,8 +2,9 @@ import { Dialog } from "@base-ui/react/dialog";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useQueryClient } from "@tanstack/react-query";
 import { lazy, type SubmitEvent, Suspense, useState } from "react";
-import { refusalOf, type Refusal } from "../calls.ts";
+import { messageOf, refusalOf, type Refusal } from "../calls.ts";
 import type { Action } from "../declared/declare.ts";
+import { nameIn } from "../declared/schema.ts";
 import { callByJson } from "../json-calls.ts";
 import { useRights } from "../rights.ts";
 import { t } from "../told.ts";
@@ -74,15 +75,24 @@ export function ActionDialog(ask: Ask) {
   );
 }
 
-/** Violations of fields at their fields; what has none stands above all. */
+/** Violations of fields at their fields, and what is taken at the one that it names; what has none stands above all. */
 function errorsOf(refusal: Refusal | undefined, action: Action, typed: Typed): Map<string, string> {
   const errors = new Map<string, string>();
-  for (const { field, description } of refusal?.violations ?? []) {
-    const at = fieldsOf(action, typed).find(
-      ({ path }) => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`),
+  if (refusal === undefined) return errors;
+  const fields = fieldsOf(action, typed);
+  for (const { field, description } of refusal.violations) {
+    const at = fields.find(
+      ({ path }) =>
+        field === path ||
+        field.startsWith(`${path}.`) ||
+        field.startsWith(`${path}[`) ||
+        path.startsWith(`${field}.`),
     );
     if (at !== undefined) errors.set(at.path, description);
   }
+  const [, taken] = /^(\w+)_TAKEN$/.exec(refusal.reason) ?? [];
+  const named = fields.find(({ path }) => `_${taken?.toLowerCase()}`.endsWith(`_${nameIn(path)}`));
+  if (named !== undefined) errors.set(named.path, messageOf(refusal));
   return errors;
 }
 

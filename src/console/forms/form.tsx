@@ -128,7 +128,7 @@ function Chosen({
     [typed.values[path], at(subject.object, path), at(subject.page, path)].find(
       (each): each is string => typeof each === "string" && each !== "",
     ) ?? "";
-  const { data } = useAnswer(choices.method, choices.request(textOf));
+  const { data } = useAnswer(choices.method, choices.request(textOf), { isOffered: true });
   const rows = data === undefined ? [] : at(data, choices.rows);
   const options = (Array.isArray(rows) ? rows : []).map((row) => {
     const value = typeof row === "string" ? row : textAt(row, choices.value ?? "");
@@ -137,14 +137,25 @@ function Chosen({
   });
   const { field, value, isRequired, error, set } = control;
   const { each } = field;
+  /** What is chosen and not offered any more stands there too, so that it can be taken back. */
+  const withGone = (chosen: readonly string[]) => {
+    const known = new Set(options.map((option) => option.value));
+    const gone = data === undefined ? [] : chosen.filter((one) => !known.has(one));
+    return [...options, ...gone.map((one) => ({ value: one, label: one }))];
+  };
   if (each !== undefined) {
     // What is chosen are messages, of which one field tells them apart.
     const chosen = (Array.isArray(value) ? value : []).map((one) => textAt(one, each));
     const setEach = (given: JsonValue) =>
       set((Array.isArray(given) ? given : []).map((one) => ({ [each]: one })));
-    return <Checks {...{ field, error, options }} value={chosen} set={setEach} />;
+    return <Checks {...{ field, error }} options={withGone(chosen)} value={chosen} set={setEach} />;
   }
-  if (control.desc?.fieldKind === "list") return <Checks {...control} options={options} />;
+  if (control.desc?.fieldKind === "list") {
+    const chosen = Array.isArray(value) ? value : [];
+    return (
+      <Checks {...control} options={withGone(chosen.filter((one) => typeof one === "string"))} />
+    );
+  }
   return (
     <Labelled word={wordOf(field)} error={error}>
       {({ id, describedBy }) => (

@@ -48,6 +48,7 @@ export function Picker({
     queryKey: ["pick", q],
     queryFn: ({ signal }) => callByJson(AuthService.method.searchAll, { q: q ?? "" }, signal),
     enabled: isOpen,
+    staleTime: 0,
     placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
   });
   const [isFocused, setFocused] = useState(false);
@@ -85,7 +86,7 @@ export function Picker({
               if (found.length === 1) choose(found[0]);
               else set((q ?? "").trim());
             }}
-            value={q ?? names[kind].get(id) ?? id}
+            value={q ?? names[kind].get(id)?.name ?? id}
             onChange={({ target }) => {
               setQ(target.value);
               setAt(0);

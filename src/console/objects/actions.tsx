@@ -9,7 +9,7 @@ import { keepOrg } from "../parts/keep-org.ts";
 import { useOrg, useRights } from "../rights.ts";
 import type { Place } from "../rights-of.ts";
 import { t } from "../told.ts";
-import { notify } from "./notice.ts";
+import { notify, pageNow } from "./notice.ts";
 import style from "./objects.module.css";
 
 // Loaded when somebody first changes something.
@@ -36,7 +36,7 @@ export function Actions({
   reload?: () => Promise<JsonObject | undefined>;
 }) {
   const { may } = useRights();
-  const [open, setOpen] = useState<Action>();
+  const [open, setOpen] = useState<{ action: Action; page: string }>();
   const navigate = useNavigate();
   const org = useOrg();
   const client = useQueryClient();
@@ -48,9 +48,9 @@ export function Actions({
   async function done(answer: JsonObject, action: Action): Promise<void> {
     const { leadsTo, tab, newId = "details.id", word, undo } = action;
     setOpen(undefined);
-    const takeBack = undo && (() => callByJson(undo.method, givenOf(undo.given, subject)));
-    notify(`${t("done")}: ${t(word)}`, takeBack && (() => takeBack().then(refresh)));
-    if (leadsTo !== undefined) {
+    // Whoever has gone on meanwhile is neither led away nor told of what they left.
+    const isHere = open?.page === pageNow();
+    if (isHere && leadsTo !== undefined) {
       await navigate({
         to: leadsTo,
         params: { id: textAt(answer, newId) },
@@ -60,6 +60,8 @@ export function Actions({
         }),
       });
     }
+    const takeBack = undo && (() => callByJson(undo.method, givenOf(undo.given, subject)));
+    if (isHere) notify(`${t("done")}: ${t(word)}`, takeBack && (() => takeBack().then(refresh)));
     // Whatever is shown may follow from what was done.
     await refresh();
   }
@@ -73,7 +75,7 @@ export function Actions({
           type="button"
           aria-label={isNamed ? `${t(action.word)}: ${name}` : undefined}
           className={style["action"]}
-          onClick={() => setOpen(action)}
+          onClick={() => setOpen({ action, page: pageNow() })}
         >
           {t(action.word)}
         </button>
@@ -81,7 +83,7 @@ export function Actions({
       {open !== undefined && (
         <Suspense>
           <ActionDialog
-            action={open}
+            action={open.action}
             subject={{ ...subject, answer: {}, org }}
             name={name}
             {...(reload && { reload })}

@@ -11,8 +11,11 @@ import { objectsAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
 import { useOrg, useRights } from "../rights.ts";
 
+/** What an ID names, and whether the reader may open its page. */
+export type Called = { name: string; isReadable: boolean };
+
 /** What the IDs in objects name, as far as the reader may know it: one call for each kind. */
-export type Names = Readonly<Record<Reference | "own", ReadonlyMap<string, string>>>;
+export type Names = Readonly<Record<Reference | "own", ReadonlyMap<string, Called>>>;
 
 export function useNames(objects: readonly JsonObject[], shown: readonly Shown[]): Names {
   const { named, ids } = ownNamed(objects, shown) ?? { named: namedBy.person, ids: [] };
@@ -30,22 +33,34 @@ export function useNames(objects: readonly JsonObject[], shown: readonly Shown[]
 export function useFirst(kind: Picked, isAsked: boolean) {
   const { method, name, more = "details.id" } = namedBy[kind];
   const { may } = useRights();
-  const { data } = useAnswer(method, isAsked ? firstRequest(kind, may) : undefined);
+  const wanted = isAsked ? firstRequest(kind, may) : undefined;
+  const { data } = useAnswer(method, wanted, { isOffered: true });
   return objectsAt(data ?? {}, "result").map((each) => {
     const id = textAt(each, "details.id");
     return { id, name: name(each), more: textAt(each, more) || id };
   });
 }
 
-const useNamesOf = (kind: Reference, objects: readonly JsonObject[], shown: readonly Shown[]) =>
-  useNamesBy(namedBy[kind], idsIn(kind, objects, shown));
+function useNamesOf(kind: Reference, objects: readonly JsonObject[], shown: readonly Shown[]) {
+  const { organizationNames } = useRights();
+  const told = kind === "organization" ? organizationNames : undefined;
+  return useNamesBy(namedBy[kind], idsIn(kind, objects, shown), told);
+}
 
-function useNamesBy(named: Named, ids: readonly string[]): ReadonlyMap<string, string> {
+function useNamesBy(
+  named: Named,
+  ids: readonly string[],
+  told: Iterable<readonly [id: string, name: string]> = [],
+): ReadonlyMap<string, Called> {
   const { method, name } = named;
   const { may } = useRights();
   const org = useOrg();
   const { data } = useAnswer(method, namesRequest(named, ids, { may, org }));
-  return new Map(
-    objectsAt(data ?? {}, "result").map((each) => [textAt(each, "details.id"), name(each)]),
-  );
+  const found = objectsAt(data ?? {}, "result");
+  return new Map<string, Called>([
+    ...Array.from(told, ([id, called]) => [id, { name: called, isReadable: false }] as const),
+    ...found.map(
+      (each) => [textAt(each, "details.id"), { name: name(each), isReadable: true }] as const,
+    ),
+  ]);
 }

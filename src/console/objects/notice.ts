@@ -2,13 +2,27 @@ import { useSyncExternalStore } from "react";
 
 export type Notice = { text: string; takeBack?: (() => Promise<unknown>) | undefined };
 
-let notice: Notice = { text: "" };
+/** The page that the address leads to, whichever of its tabs or filters are chosen. */
+export const pageNow = (): string =>
+  `${location.pathname} ${new URLSearchParams(location.search).get("org") ?? ""}`;
+
+const none: Notice = { text: "" };
+let said = { page: "", notice: none };
 const listeners = new Set<() => void>();
 
-/** Says in passing what was done, and how it is taken back where it can be. */
-export function notify(text: string, takeBack?: Notice["takeBack"]): void {
-  notice = { text, takeBack };
+function say(notice: Notice): void {
+  said = { page: pageNow(), notice };
   for (const listener of listeners) listener();
+}
+
+/** Says in passing, on the page that is shown, what was done, and how it is taken back where it can be. */
+export function notify(text: string, takeBack?: Notice["takeBack"]): void {
+  say({ text, takeBack });
+}
+
+/** Forgets what was said on another page. */
+export function forgetElsewhere(): void {
+  if (said.notice !== none && said.page !== pageNow()) say(none);
 }
 
 const subscribe = (listener: () => void) => {
@@ -16,5 +30,6 @@ const subscribe = (listener: () => void) => {
   return () => listeners.delete(listener);
 };
 
-/** What was said last. */
-export const useNotice = (): Notice => useSyncExternalStore(subscribe, () => notice);
+/** What was said last on the page that is shown. */
+export const useNotice = (): Notice =>
+  useSyncExternalStore(subscribe, () => (said.page === pageNow() ? said.notice : none));

@@ -37,7 +37,7 @@ export function ObjectPage({ kind }: { kind: Kind }) {
     const now = at((await refetch({ throwOnError: true })).data, kind.object);
     return isObject(now) ? now : undefined;
   };
-  return <Shown kind={kind} id={id} object={object} reload={reload} />;
+  return <Shown key={id} kind={kind} id={id} object={object} reload={reload} />;
 }
 
 function Shown({
@@ -58,10 +58,11 @@ function Shown({
   const place = placeOf(kind, object);
   const rows = shownRows(kind, object, may, place);
   const { history } = kind;
+  const samples = kind.guide?.(object, location.origin) ?? [];
   const hasHistory = history !== undefined && may(history.method, place);
   const tabs = [
     ...new Set(["overview", ...rows.map((each) => each.tab)]),
-    ...(kind.guide === undefined ? [] : ["guide"]),
+    ...(samples.length === 0 ? [] : ["guide"]),
     ...(hasHistory ? ["history"] : []),
     "code",
   ];
@@ -94,11 +95,8 @@ function Shown({
         .map((each) => (
           <RowsOf key={each.word} rows={each} on={{ object, place, reload, message, name }} />
         ))}
-      {tab === "guide" && kind.guide !== undefined && (
-        <Samples
-          lead={kind.guideWord ?? "guideLead"}
-          samples={kind.guide(object, location.origin)}
-        />
+      {tab === "guide" && samples.length > 0 && (
+        <Samples lead={kind.guideWord ?? "guideLead"} samples={samples} />
       )}
       {tab === "history" && hasHistory && <History search={history} object={object} />}
       {tab === "code" && <AsCode method={kind.get} request={{ id }} />}

@@ -138,8 +138,12 @@ const isObject = (value: JsonValue | undefined): value is JsonObject =>
 
 /** How far an import is: it goes on whether somebody looks or not. */
 function Job({ id }: { id: string }) {
-  const { data, error, refetch } = useAnswer(importJob.get, { id }, ({ job }) =>
-    isObject(job) && isUnderWay(job) ? pauseMs : false,
+  const { data, error, refetch } = useAnswer(
+    importJob.get,
+    { id },
+    {
+      again: ({ job }) => (isObject(job) && isUnderWay(job) ? pauseMs : false),
+    },
   );
   if (error !== null && data === undefined) {
     return <Problem error={error} retry={() => void refetch()} title="h2" />;

@@ -10,7 +10,7 @@ import { fieldAt, nameIn } from "../declared/schema.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { Time } from "../parts/time.tsx";
 import { durationText, languageText, t } from "../told.ts";
-import type { Names } from "./names.ts";
+import type { Called, Names } from "./names.ts";
 import style from "./objects.module.css";
 
 /** What a value is called: the word that a declaration names, else that of its field. */
@@ -70,10 +70,11 @@ function one(
 }
 
 /** What an ID names, as far as the reader may know it. */
-function linked(text: string, { to }: Named, names: ReadonlyMap<string, string>): ReactNode {
-  const name = names.get(text);
-  if (name === undefined) return <Code text={text} />;
-  if (to === undefined) return name;
+function linked(text: string, { to }: Named, names: ReadonlyMap<string, Called>): ReactNode {
+  const called = names.get(text);
+  if (called === undefined) return <Code text={text} />;
+  const { name, isReadable } = called;
+  if (to === undefined || !isReadable) return name;
   return (
     <Link to={to} params={{ id: text }} search={keepOrg}>
       {name}

@@ -1,7 +1,7 @@
 import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { useState } from "react";
 import { rest } from "#schema-options";
-import type { Sample } from "../declared/declare.ts";
+import { type Sample, shellQuoted } from "../declared/declare.ts";
 import { keep } from "../keep-file.ts";
 import { t } from "../told.ts";
 import style from "./parts.module.css";
@@ -37,7 +37,7 @@ export function AsCode({ method, request }: { method: DescMethod; request: JsonO
     ["curl", curlOf(origin, `${service}.${method.name}`, request)],
     [
       "grpcurl",
-      `grpcurl ${plain}-H "Authorization: Bearer $TOKEN" -d ${quoted(JSON.stringify(request))} ${host} ${service}/${method.name}`,
+      `grpcurl ${plain}-H "Authorization: Bearer $TOKEN" -d ${shellQuoted(JSON.stringify(request))} ${host} ${service}/${method.name}`,
     ],
     [
       "TypeScript",
@@ -87,13 +87,10 @@ function curlOf(origin: string, name: string, request: JsonObject): string {
   const data =
     body === "" || sent === undefined
       ? ""
-      : ` -H "Content-Type: application/json" -d ${quoted(JSON.stringify(sent))}`;
+      : ` -H "Content-Type: application/json" -d ${shellQuoted(JSON.stringify(sent))}`;
   const how = verb === "GET" ? "" : `-X ${verb} `;
-  return `curl ${how}-H "Authorization: Bearer $TOKEN"${data} ${quoted(address)}`;
+  return `curl ${how}-H "Authorization: Bearer $TOKEN"${data} ${shellQuoted(address)}`;
 }
-
-/** As one word of a shell, whatever stands in it. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A text with a button that copies it, and one that saves it where it is a file. */
 export function Copyable({

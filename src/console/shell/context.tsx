@@ -13,7 +13,7 @@ const Organizations = lazy(async () => ({
 
 /** Where the reader works, and the way to another organization where there is more than one for them. */
 export function Context({ org }: { org: string | undefined }) {
-  const { may, organizations } = useRights();
+  const { may, organizations, organizationNames } = useRights();
   const [isOpen, setOpen] = useState(false);
   const isReadable =
     org !== undefined && may(OrganizationService.method.getOrganization, { organizationId: org });
@@ -22,7 +22,10 @@ export function Context({ org }: { org: string | undefined }) {
     isReadable ? { id: org } : undefined,
   );
   const all = t(organizations.length === 0 ? "everything" : "allOrganizations");
-  const name = org === undefined ? all : textAt(data, "organization.organization.name") || org;
+  const name =
+    org === undefined
+      ? all
+      : textAt(data, "organization.organization.name") || organizationNames.get(org) || org;
   if (organizations.length === 1) return <span className={style["context"]}>{name}</span>;
   return (
     <>

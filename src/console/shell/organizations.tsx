@@ -26,24 +26,25 @@ export function Organizations({
   org: string | undefined;
   close: () => void;
 }) {
-  const { may, reach, organizations } = useRights();
+  const { may, reach, organizations, organizationNames } = useRights();
   const [q, setQ] = useState("");
   const page = usePage();
   const isBound = organizations.length > 0;
   const { data } = useAnswer(
     searchOrganizations,
     may(searchOrganizations) ? asked(q, organizations) : undefined,
+    { isOffered: true },
   );
   const named = objectsAt(data ?? {}, "result").map((each) => ({
     id: textAt(each, "details.id"),
     name: textAt(each, "organization.name"),
   }));
-  // Who may not read an organization knows it by its ID.
+  // Who may not read an organization knows what it is called.
   const others = organizations.filter((id) => !named.some((each) => each.id === id));
   const choices = [
     ...(q === "" ? [{ id: undefined, name: all }] : []),
     ...named,
-    ...others.map((id) => ({ id, name: id })),
+    ...others.map((id) => ({ id, name: organizationNames.get(id) ?? id })),
   ];
   // The same page where there is one for that organization, never an object of another.
   const pathFor = (id: string | undefined): string => {

@@ -1,11 +1,11 @@
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import { refusalOf, signOut } from "../calls.ts";
+import { messageOf, refusalOf, signOut } from "../calls.ts";
 import { at } from "../declared/declare.ts";
 import { userName } from "../declared/user-name.ts";
 import { useAnswer } from "../json-calls.ts";
-import { notify, useNotice } from "../objects/notice.ts";
+import { forgetElsewhere, notify, pageNow, useNotice } from "../objects/notice.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { useOrg, useRights } from "../rights.ts";
 import { areas, pages } from "../routes.ts";
@@ -94,19 +94,24 @@ function Frame() {
   );
 }
 
-/** What was done last, and the way to take it back. */
+/** What was done last on this page, and the way to take it back: it goes when the reader goes on to another page. */
 function Notice() {
+  useLocation();
   const { text, takeBack } = useNotice();
-  const undo = () =>
-    void takeBack?.().then(
-      () => notify(`${t("done")}: ${t("undo")}`),
-      (refused: unknown) => notify(refusalOf(refused).message),
+  const page = pageNow();
+  useEffect(forgetElsewhere, [page]);
+  const undo = async () => {
+    const told = await takeBack?.().then(
+      () => `${t("done")}: ${t("undo")}`,
+      (refused: unknown) => messageOf(refusalOf(refused)),
     );
+    if (told !== undefined && page === pageNow()) notify(told);
+  };
   return (
     <div className={style["notice"]}>
       <p role="status">{text}</p>
       {takeBack !== undefined && (
-        <button type="button" className={style["plain"]} onClick={undo}>
+        <button type="button" className={style["plain"]} onClick={() => void undo()}>
           {t("undo")}
         </button>
       )}

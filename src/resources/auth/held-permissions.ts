@@ -11,6 +11,8 @@ import type { Handlers } from "../../authz/service.ts";
 import { type CursorOf, openCursor, sealCursor } from "../../projection/cursor.ts";
 import type { Deps } from "../../projection/module.ts";
 import { applicableLimit } from "../../projection/search.ts";
+import { current } from "../../storage/read-cache.ts";
+import { organizationNames } from "../org/index.ts";
 
 type Held = MessageInitShape<typeof HeldPermissionsSchema> & {
   scope: PermissionScope;
@@ -20,14 +22,22 @@ type Held = MessageInitShape<typeof HeldPermissionsSchema> & {
 
 const names = [...knownPermissions].toSorted();
 
-/** Answers what a call may do, by the very permissions that calls are judged by. */
+/**
+ * Answers what a call may do, by the very permissions that calls are judged by. Whoever belongs to an organization, or may do
+ * something in it, knows what it is called, though they may not read it.
+ */
 export function heldPermissions({
+  db,
   limits,
   organizations,
   secrets,
-}: Pick<Deps, "limits" | "organizations" | "secrets">): Handlers<
+}: Pick<Deps, "db" | "limits" | "organizations" | "secrets">): Handlers<
   typeof AuthService
 >["getMyPermissions"] {
+  const namesOf = current(db, organizationNames(db));
+  const nameOf = async (instanceId: string, id: string) =>
+    id === "" ? "" : (await namesOf(instanceId, id)).name;
+
   return async (request, scope) => {
     const { instanceId, permissions } = scope;
     const limit = applicableLimit(request.limit, limits, "limit");
@@ -39,9 +49,11 @@ export function heldPermissions({
     const behind =
       request.after === "" ? undefined : await openCursor(cursors, request.after, "after");
     const { caller } = scope;
+    const home = caller.kind === "user" ? caller.organizationId : "";
     const who = {
       userId: caller.kind === "user" ? caller.userId : "",
-      organizationId: caller.kind === "user" ? caller.organizationId : "",
+      organizationId: home,
+      organizationName: await nameOf(instanceId, home),
       instanceId,
     };
     const result: Held[] = [];
@@ -63,7 +75,8 @@ export function heldPermissions({
           next: await sealCursor(cursors, { value: placeOf(last), id: last.id }),
         };
       }
-      result.push({ ...each, permissions: held });
+      const organizationName = await nameOf(instanceId, organizationId);
+      result.push({ ...each, organizationName, permissions: held });
     }
     return { ...who, result };
   };

@@ -8,7 +8,7 @@ import { bodyOf, startPeer, uniqueName } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";
 
 const service = await startPeer();
-const { app, get, post, addOrganization, addMember } = service;
+const { app, get, post, addMember } = service;
 after(() => service[Symbol.asyncDispose]());
 
 const { instance_id: instanceId, project_id: ownProject } = app.made;
@@ -17,10 +17,18 @@ const sorted = (names: Iterable<string>) => [...names].toSorted();
 const idOf = (answer: Awaited<ReturnType<typeof post>>) => String(bodyOf(answer, 201).details.id);
 const as = (token: string) => ({ token });
 
+/** What organizations are called, by ID. */
+const organizationNames = new Map<string, string>();
+async function addOrganization({ name = uniqueName("organization") } = {}): Promise<string> {
+  const id = await service.addOrganization({ name });
+  organizationNames.set(id, name);
+  return id;
+}
+
 async function permissions(token: string, asked = ""): Promise<JsonObject[]> {
   return bodyOf(await get(`/auth/permissions${asked}`, as(token))).result ?? [];
 }
-const wide = { id: "", organization_id: "" };
+const wide = { id: "", organization_id: "", organization_name: "" };
 const everywhere = (role: string) => ({
   scope: "PERMISSION_SCOPE_EVERY_ORGANIZATION",
   ...wide,
@@ -30,12 +38,14 @@ const inOrganization = (id: string, ...roles: string[]) => ({
   scope: "PERMISSION_SCOPE_ORGANIZATION",
   id,
   organization_id: id,
+  organization_name: organizationNames.get(id),
   permissions: sorted(new Set(roles.flatMap((role) => [...permissionsOf(role)]))),
 });
 const inProject = (id: string, organization_id: string, role: string) => ({
   scope: "PERMISSION_SCOPE_PROJECT",
   id,
   organization_id,
+  organization_name: organizationNames.get(organization_id),
   permissions: sorted(permissionsOf(role)),
 });
 const addProject = async (organizationId: string, name = uniqueName("project")) =>
@@ -43,14 +53,38 @@ const addProject = async (organizationId: string, name = uniqueName("project")) 
 
 describe("the permissions of a call", () => {
   it("are none for who has no role", async () => {
-    const { userId: user_id, token } = await addCaller(app, []);
+    const organization_id = await addOrganization();
+    const { userId: user_id, token } = await addMember(organization_id, []);
     assert.deepEqual(bodyOf(await get("/auth/permissions", as(token))), {
       result: [],
       next: "",
       user_id,
-      organization_id: app.made.organization_id,
+      organization_id,
+      organization_name: organizationNames.get(organization_id),
       instance_id: instanceId,
     });
+  });
+
+  it("say what an organization is called to who belongs to it or may do something in it, as it is called now, though they may not read it", async () => {
+    const [home, other] = [await addOrganization(), await addOrganization()];
+    const { userId, token } = await addMember(home, []);
+    const ctx = { project_id: await addProject(other) };
+    bodyOf(
+      await post("/memberships", { ctx, user_id: userId, roles: ["PROJECT_OWNER_VIEWER"] }),
+      201,
+    );
+    const name = uniqueName("organization");
+    bodyOf(await service.patch(`/organizations/${other}`, { name }));
+    const told = bodyOf(await get("/auth/permissions", as(token)));
+    assert.equal(told.organization_name, organizationNames.get(home));
+    assert.deepEqual(
+      told.result.map((each: JsonObject) => each["organization_name"]),
+      [name],
+    );
+    for (const id of [home, other]) {
+      const { refusal } = await get(`/organizations/${id}`, as(token));
+      assertRefused(refusal, { code: 7, reason: "PERMISSION_MISSING" });
+    }
   });
 
   it("are told apart where a role gives less on the instance than below it (B4)", async () => {
