@@ -40,9 +40,10 @@ export function nodeProgram(client: Client): Sample[] {
     post: `oidc.ClientSecretPost(${secret})`,
     none: "oidc.None()",
   };
-  const text = `// npm install openid-client
+  const library = "openid-client";
+  const text = `// npm install ${library}
 // ${run(client, "node app.mjs")}
-import * as oidc from "openid-client";
+import * as oidc from ${quoted(library)};
 import { createServer } from "node:http";
 
 const redirectUri = ${quoted(redirect)};
