@@ -42,7 +42,7 @@ export function nodeProgram(client: Client): Sample[] {
   };
   const text = `// npm install openid-client
 // ${run(client, "node app.mjs")}
-import * as oidc from "openid-client";
+import * as oidc from ${quoted("openid-client")};
 import { createServer } from "node:http";
 
 const redirectUri = ${quoted(redirect)};
