@@ -4,7 +4,7 @@ import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_servi
 import { type Kind, type Listed, textAt } from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
 import { activity } from "./grants.ts";
-import { addMember, id, membershipActions, ownFacts } from "./shared.ts";
+import { addMember, historyOf, id, membershipActions, ownFacts } from "./shared.ts";
 
 const keys = WebKeyService.method;
 const schemas = UserSchemaService.method;
@@ -120,6 +120,7 @@ export const userSchema: Kind = {
     },
   ],
   rows: [],
+  history: historyOf("user_schema"),
 };
 
 /** All who have roles that administer something; those of the instance are given here. */

@@ -3,7 +3,7 @@ import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_prov
 import { type Action, type Kind, type Listed, textAt } from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
 import { activity } from "./grants.ts";
-import { id, ownFacts } from "./shared.ts";
+import { historyOf, id, ownFacts } from "./shared.ts";
 
 const smtp = SMTPProviderService.method;
 const sms = SMSProviderService.method;
@@ -80,6 +80,7 @@ export const mailProvider: Kind = {
     },
   ],
   rows: [],
+  history: historyOf("smtp"),
 };
 
 export const smsProviders: Listed = {
@@ -134,4 +135,5 @@ export const smsProvider: Kind = {
     },
   ],
   rows: [],
+  history: historyOf("sms"),
 };

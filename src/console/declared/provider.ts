@@ -11,7 +11,7 @@ import {
 } from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
-import { id, ownFacts } from "./shared.ts";
+import { historyOf, id, ownFacts } from "./shared.ts";
 
 const idps = IdentityProviderService.method;
 
@@ -99,6 +99,7 @@ export function providerPages(path: string): Kind {
       ...shared,
     ],
     rows: [],
+    history: historyOf("idp"),
     guide(object, issuer) {
       const owner = "details.resource_owner";
       const ofOrganization = textAt(object, `${owner}.type`) === "OWNER_TYPE_ORG";

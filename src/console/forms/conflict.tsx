@@ -1,18 +1,11 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type Action, at } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
-import { wordOf } from "../objects/value.tsx";
+import { textOf, wordOf } from "../objects/value.tsx";
 import { t } from "../told.ts";
 import style from "./forms.module.css";
 import { intoView } from "./refused.tsx";
 import { fieldsOf, isSame, shownFrom, type Typed } from "./request.ts";
-
-const textOf = (value: JsonValue | undefined): string => {
-  if (value === undefined || value === null) return "";
-  if (typeof value === "boolean") return t(value ? "yes" : "no");
-  if (Array.isArray(value)) return value.map((each) => textOf(each)).join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
-};
 
 /** Somebody changed the object meanwhile: what it was, what it is now, and what was typed, which can be sent nevertheless. */
 export function Conflict({

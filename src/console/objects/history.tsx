@@ -1,27 +1,36 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { at, type Search, textAt } from "../declared/declare.ts";
+import { type Search, textAt } from "../declared/declare.ts";
 import { usePages } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
 import { Time } from "../parts/time.tsx";
 import { t } from "../told.ts";
 import { useNames } from "./names.ts";
-import { valueOf } from "./value.tsx";
+import style from "./objects.module.css";
+import { textOf, valueOf } from "./value.tsx";
+import { isChange, type Written, writtenBy } from "./written.ts";
 
 const editor = { path: "editor.user_id", as: "person" } as const;
 const client = { path: "editor.client_id", as: "code" } as const;
 const request = { path: "editor.request_id", as: "code" } as const;
 
-/** What happened, in words: the newest first, who did it, by which request, and what was written. */
+/** What happened, in words: the newest first, who did it, by which request, which fields were written and what stood in them before. */
 export function History({ search, object }: { search: Search; object: JsonObject }) {
   const pages = usePages(search.method, search.request(object), { isDescending: true });
-  const names = useNames(pages.rows ?? [], [editor]);
+  const events = pages.rows ?? [];
+  const names = useNames(events, [editor]);
+  const written = (event: JsonObject) =>
+    writtenBy(event, events.slice(events.indexOf(event) + 1), !pages.hasMore);
   return (
     <List
       label={t("history")}
       pages={pages}
       keyOf={(event) => textAt(event, "sequence")}
       columns={[
-        { title: t("what"), isMain: true, show: (event) => <What event={event} /> },
+        {
+          title: t("what"),
+          isMain: true,
+          show: (event) => <What event={event} written={written(event)} />,
+        },
         { title: t("when"), show: (event) => <Time at={textAt(event, "creation_date")} /> },
         { title: t("who"), show: (event) => valueOf(undefined, event, editor, names) },
         {
@@ -37,17 +46,32 @@ export function History({ search, object }: { search: Search; object: JsonObject
   );
 }
 
-function What({ event }: { event: JsonObject }) {
+/** What happened, and, where it is opened, which fields were written and what stood there before. */
+function What({ event, written }: { event: JsonObject; written: readonly Written[] }) {
   const type = textAt(event, "type");
-  const payload = at(event, "payload");
   const text = textAt(event, "localized_message") || type;
-  if (payload === undefined || payload === null || JSON.stringify(payload) === "{}") {
-    return <span title={type}>{text}</span>;
-  }
+  if (written.length === 0) return <span title={type}>{text}</span>;
+  const hasBefore = isChange(event);
   return (
     <details>
       <summary title={type}>{text}</summary>
-      <pre tabIndex={0}>{JSON.stringify(payload, undefined, 2)}</pre>
+      <dl className={style["written"]}>
+        {written.map(({ field, before, after, isOlder }) => (
+          <div key={field}>
+            <dt>
+              <code>{field}</code>
+            </dt>
+            {hasBefore && (
+              <dd>
+                <span>{t("before")}</span> {isOlder ? "…" : textOf(before)}
+              </dd>
+            )}
+            <dd>
+              {hasBefore && <span>{t("after")}</span>} {textOf(after)}
+            </dd>
+          </div>
+        ))}
+      </dl>
     </details>
   );
 }

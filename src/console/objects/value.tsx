@@ -17,6 +17,14 @@ import style from "./objects.module.css";
 export const wordOf = ({ path, word }: { path: string; word?: string }): string =>
   t(word ?? `field_${nameIn(path)}`);
 
+/** Any value in one line. */
+export const textOf = (value: JsonValue | undefined): string => {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "boolean") return t(value ? "yes" : "no");
+  if (Array.isArray(value)) return value.map((each) => textOf(each)).join(", ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+};
+
 /** A value of an object, as its type and its declaration say. */
 export function valueOf(
   message: DescMessage | undefined,
