@@ -9,6 +9,7 @@ import { Worker } from "node:worker_threads";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { startApp } from "../../src/app/app.ts";
 import { loadConfig } from "../../src/app/config.ts";
+import { growSlowly } from "../../src/cli/heap.ts";
 import { openKernel } from "../../src/app/kernel.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { freshDatabase } from "../support/postgres.ts";
@@ -59,6 +60,8 @@ const config = loadConfig({
 });
 const kernel = running.use(await openKernel(config, { logger: silentLogger(), serves: true }));
 const app = running.use(await startApp(kernel));
+// As a start does.
+growSlowly();
 const caller = new Worker(new URL("./holds-caller.ts", import.meta.url));
 running.defer(() => void caller.terminate());
 
