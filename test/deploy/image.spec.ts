@@ -169,37 +169,16 @@ describe("the image", () => {
     skip: process.getuid?.() !== 0 && "needs root",
   }, async () => {
     const root = rootOf("arm64");
-    const port = await freePort();
-    const env = {
-      ...Object.fromEntries(settings.Env.map((each) => each.split("=", 2))),
-      IDSVC_MASTER_KEY: Buffer.alloc(32, 1).toString("base64"),
-      IDSVC_PORT: String(port),
-    };
     // What the command of the image begins is begun here: the emulator does not follow into other programs.
-    const inRoot = [`--userspec=${user}:${user}`, root, addEmulator(root)];
-    const program = [`/${home}/bin/node`, `/${home}/src/main.js`, "serve"];
-    const service = spawn("/usr/sbin/chroot", [...inRoot, ...program], { env, stdio: "ignore" });
-    const ended = once(service, "exit");
-    try {
-      const url = `http://localhost:${port}`;
-      const isReady = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok;
-      while (service.exitCode === null && !(await isReady())) await delay(500);
-      const made = JSON.parse(readFileSync(join(root, "data/bootstrap.json"), "utf8"));
-      const { login_name, password } = made.admin;
-      const checks = { user: { login_name }, password: { password } };
-      const answer = await fetch(`${url}/resources/v3alpha/sessions`, {
-        method: "POST",
-        headers: {
-          authorization: `Bearer ${made.machine.token}`,
-          "content-type": "application/json",
-        },
-        body: JSON.stringify({ checks }),
-      });
-      assert.equal(answer.status, 201, await answer.text());
-    } finally {
-      service.kill("SIGTERM");
-    }
-    assert.deepEqual(await ended, [0, null]);
+    const program = [addEmulator(root), `/${home}/bin/node`, `/${home}/src/main.js`, "serve"];
+    await servesIn(root, program, {});
+  });
+
+  it("serves by two processes on SQLite, with the one that writes", {
+    skip: process.getuid?.() !== 0 && "needs root",
+  }, async () => {
+    const program = [...settings.Entrypoint, ...settings.Cmd];
+    await servesIn(rootOf("amd64"), program, { IDSVC_PROCESSES: "2" });
   });
 
   it("ends with one line and the remedy where key, volume or owner are wrong", {
@@ -223,6 +202,44 @@ describe("the image", () => {
     assert.deepEqual(rest, []);
   });
 });
+
+/** Starts a program in a root with an empty volume, makes a session of the first administrator, and stops it. */
+async function servesIn(
+  root: string,
+  program: readonly string[],
+  more: Record<string, string>,
+): Promise<void> {
+  const port = await freePort();
+  const env = {
+    ...Object.fromEntries(settings.Env.map((each) => each.split("=", 2))),
+    IDSVC_MASTER_KEY: Buffer.alloc(32, 1).toString("base64"),
+    IDSVC_PORT: String(port),
+    ...more,
+  };
+  const inRoot = [`--userspec=${user}:${user}`, root];
+  const service = spawn("/usr/sbin/chroot", [...inRoot, ...program], { env, stdio: "ignore" });
+  const ended = once(service, "exit");
+  try {
+    const url = `http://localhost:${port}`;
+    const isReady = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.ok;
+    while (service.exitCode === null && !(await isReady())) await delay(500);
+    const made = JSON.parse(readFileSync(join(root, "data/bootstrap.json"), "utf8"));
+    const { login_name, password } = made.admin;
+    const checks = { user: { login_name }, password: { password } };
+    const answer = await fetch(`${url}/resources/v3alpha/sessions`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${made.machine.token}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ checks }),
+    });
+    assert.equal(answer.status, 201, await answer.text());
+  } finally {
+    service.kill("SIGTERM");
+  }
+  assert.deepEqual(await ended, [0, null]);
+}
 
 /** The commands of the page that start a container and wait for it. */
 const startOf = (all: string): string =>
