@@ -177,32 +177,6 @@ export function describeChanges(): void {
       expectQuiet(visit);
     });
 
-    it("is told in the history with what stood in a field before and after it (K9)", async () => {
-      const id = await organization("Quoll");
-      bodyOf(await peer.patch(`/organizations/${id}`, { name: "Quoll North" }));
-      bodyOf(await peer.patch(`/organizations/${id}`, { name: "Quoll South" }));
-      await using visit = await enter(`/ui/console/organizations/${id}?tab=history`);
-      const { page } = visit;
-      await page.locator('summary[title="org.changed"]').first().waitFor();
-      for (const summary of await page.locator("main summary").all()) await summary.click();
-      const written = async (type: string, nth: number) =>
-        page
-          .locator("details", { has: page.locator(`summary[title="${type}"]`) })
-          .nth(nth)
-          .locator("dl > div", { has: page.locator("dt", { hasText: /^name$/ }) })
-          .locator("dd")
-          .allInnerTexts();
-      assert.deepEqual(await written("org.changed", 0), [
-        "Before Quoll North",
-        "After Quoll South",
-      ]);
-      assert.deepEqual(await written("org.changed", 1), ["Before Quoll", "After Quoll North"]);
-      assert.deepEqual(await written("org.added", 0), ["Quoll"]);
-      await shoot(page, "history-changes");
-      assert.deepEqual(await faultsOf(page), []);
-      expectQuiet(visit);
-    });
-
     it("is told on the page that it concerns, until another one is opened", async () => {
       const id = await organization("Numbat");
       await using visit = await enter(`/ui/console/organizations/${id}`);

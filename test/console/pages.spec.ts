@@ -5,6 +5,7 @@ import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { addressesOf } from "./addresses.ts";
 import { describeChanges } from "./changes.ts";
+import { describeHistory } from "./history.ts";
 import { describeDisturbed } from "./disturbed.ts";
 import {
   desk,
@@ -242,4 +243,5 @@ describe("the console in a browser", () => {
 });
 
 describeChanges();
+describeHistory();
 describeDisturbed();

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { bodyOf } from "../support/peer.ts";
+import { enter, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
+
+export function describeHistory(): void {
+  describe("the history of an object in the console (K9)", () => {
+    it("says what stood in a field before and after each change", async () => {
+      const { details } = bodyOf(await peer.post("/organizations", { name: "Quoll" }), 201);
+      const { id } = details;
+      bodyOf(await peer.patch(`/organizations/${id}`, { name: "Quoll North" }));
+      bodyOf(await peer.patch(`/organizations/${id}`, { name: "Quoll South" }));
+      await using visit = await enter(`/ui/console/organizations/${id}?tab=history`);
+      const { page } = visit;
+      await page.locator('summary[title="org.changed"]').first().waitFor();
+      for (const summary of await page.locator("main summary").all()) await summary.click();
+      const written = async (type: string, nth: number) =>
+        page
+          .locator("details", { has: page.locator(`summary[title="${type}"]`) })
+          .nth(nth)
+          .locator("dl > div", { has: page.locator("dt", { hasText: /^name$/ }) })
+          .locator("dd")
+          .allInnerTexts();
+      assert.deepEqual(await written("org.changed", 0), [
+        "Before Quoll North",
+        "After Quoll South",
+      ]);
+      assert.deepEqual(await written("org.changed", 1), ["Before Quoll", "After Quoll North"]);
+      assert.deepEqual(await written("org.added", 0), ["Quoll"]);
+      await shoot(page, "history-changes");
+      assert.deepEqual(await faultsOf(page), []);
+      expectQuiet(visit);
+    });
+  });
+}
