@@ -2,8 +2,8 @@
 // thread of the service, so nothing has them from before.
 //
 // V8 has a flag for it (`--disallow-code-generation-from-strings`), and takes no code that was compiled under other flags: Node brings its
-// own modules compiled under none, and to compile them anew takes a twelfth of a start. They are reached by their names and by the
-// `constructor` of each kind of function, and by nothing else, so that is what is replaced.
+// own modules compiled under none, and to compile them again takes a twelfth of a start. `eval` and `Function` are global names, and each
+// kind of function has its constructor in its prototype; there is no other way to them, so these are replaced.
 const kinds = [() => {}, function* () {}, async () => {}, async function* () {}];
 for (const kind of kinds) {
   /** @type {Function} */

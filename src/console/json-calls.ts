@@ -35,7 +35,7 @@ const keyOf = (method: DescMethodUnary, request: JsonObject | undefined) => [
 type AnswerOptions = {
   /** After how many milliseconds it is asked again; never, where it is not said. */
   again?: (answer: JsonObject) => number | false;
-  /** It is read anew whenever it is opened: what is known is shown until what is true has come. */
+  /** It is a list to choose from: each time it is opened it is asked again, and shows the last answer until then. */
   isOffered?: true;
 };
 

@@ -83,8 +83,8 @@ export function rightsOf(
   const bound = [...held].filter((id) =>
     me.result.some(({ organizationId }) => organizationId === id),
   );
-  const told = [me, ...me.result].map(
+  const named = [me, ...me.result].map(
     (each) => [each.organizationId, each.organizationName] as const,
   );
-  return { may, reach, organizations: isWide ? [] : bound, organizationNames: new Map(told) };
+  return { may, reach, organizations: isWide ? [] : bound, organizationNames: new Map(named) };
 }

@@ -25,7 +25,7 @@ function placeOf({ redirect }: Client) {
   return { origin, port: port || "3000", path: pathname };
 }
 
-/** How a program is run, for whoever copied it. */
+/** The command that runs a program, and the address to open then. */
 const run = (client: Client, command: string): string =>
   `${hasSecret(client) ? "OIDC_CLIENT_SECRET=... " : ""}${command}, then open ${placeOf(client).origin}`;
 

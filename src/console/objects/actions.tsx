@@ -48,7 +48,7 @@ export function Actions({
   async function done(answer: JsonObject, action: Action): Promise<void> {
     const { leadsTo, tab, newId = "details.id", word, undo } = action;
     setOpen(undefined);
-    // Whoever has gone on meanwhile is neither led away nor told of what they left.
+    // On another page by now: the reader is not taken from it, and nothing is said there.
     const isHere = open?.page === pageNow();
     if (isHere && leadsTo !== undefined) {
       await navigate({

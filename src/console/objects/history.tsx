@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { useState } from "react";
 import { type Search, textAt } from "../declared/declare.ts";
 import { usePages } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
@@ -7,7 +8,7 @@ import { t } from "../told.ts";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { textOf, valueOf } from "./value.tsx";
-import { isChange, type Written, writtenBy } from "./written.ts";
+import { hasWritten, isChange, type Written, writtenBy } from "./written.ts";
 
 const editor = { path: "editor.user_id", as: "person" } as const;
 const client = { path: "editor.client_id", as: "code" } as const;
@@ -18,7 +19,7 @@ export function History({ search, object }: { search: Search; object: JsonObject
   const pages = usePages(search.method, search.request(object), { isDescending: true });
   const events = pages.rows ?? [];
   const names = useNames(events, [editor]);
-  const written = (event: JsonObject) =>
+  const written = (event: JsonObject) => () =>
     writtenBy(event, events.slice(events.indexOf(event) + 1), !pages.hasMore);
   return (
     <List
@@ -47,16 +48,17 @@ export function History({ search, object }: { search: Search; object: JsonObject
 }
 
 /** What happened, and, where it is opened, which fields were written and what stood there before. */
-function What({ event, written }: { event: JsonObject; written: readonly Written[] }) {
+function What({ event, written }: { event: JsonObject; written: () => readonly Written[] }) {
+  const [isOpen, setOpen] = useState(false);
   const type = textAt(event, "type");
   const text = textAt(event, "localized_message") || type;
-  if (written.length === 0) return <span title={type}>{text}</span>;
+  if (!hasWritten(event)) return <span title={type}>{text}</span>;
   const hasBefore = isChange(event);
   return (
-    <details>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary title={type}>{text}</summary>
       <dl className={style["written"]}>
-        {written.map(({ field, before, after, isOlder }) => (
+        {(isOpen ? written() : []).map(({ field, before, after, isOlder }) => (
           <div key={field}>
             <dt>
               <code>{field}</code>

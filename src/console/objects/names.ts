@@ -43,14 +43,14 @@ export function useFirst(kind: Picked, isAsked: boolean) {
 
 function useNamesOf(kind: Reference, objects: readonly JsonObject[], shown: readonly Shown[]) {
   const { organizationNames } = useRights();
-  const told = kind === "organization" ? organizationNames : undefined;
-  return useNamesBy(namedBy[kind], idsIn(kind, objects, shown), told);
+  const known = kind === "organization" ? organizationNames : undefined;
+  return useNamesBy(namedBy[kind], idsIn(kind, objects, shown), known);
 }
 
 function useNamesBy(
   named: Named,
   ids: readonly string[],
-  told: Iterable<readonly [id: string, name: string]> = [],
+  known: Iterable<readonly [id: string, name: string]> = [],
 ): ReadonlyMap<string, Called> {
   const { method, name } = named;
   const { may } = useRights();
@@ -58,7 +58,7 @@ function useNamesBy(
   const { data } = useAnswer(method, namesRequest(named, ids, { may, org }));
   const found = objectsAt(data ?? {}, "result");
   return new Map<string, Called>([
-    ...Array.from(told, ([id, called]) => [id, { name: called, isReadable: false }] as const),
+    ...Array.from(known, ([id, called]) => [id, { name: called, isReadable: false }] as const),
     ...found.map(
       (each) => [textAt(each, "details.id"), { name: name(each), isReadable: true }] as const,
     ),

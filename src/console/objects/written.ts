@@ -10,6 +10,8 @@ export type Written = {
   isOlder: boolean;
 };
 
+export const hasWritten = (event: JsonObject): boolean => Object.keys(payloadOf(event)).length > 0;
+
 /** Whether an event tells of a change to what was there before. */
 export const isChange = (event: JsonObject): boolean => endOf(event) === "changed";
 

@@ -23,8 +23,8 @@ type Held = MessageInitShape<typeof HeldPermissionsSchema> & {
 const names = [...knownPermissions].toSorted();
 
 /**
- * Answers what a call may do, by the very permissions that calls are judged by. Whoever belongs to an organization, or may do
- * something in it, knows what it is called, though they may not read it.
+ * Answers what a call may do, by the same permissions that calls are judged by, with the names of the organization that the caller
+ * belongs to and of those in which they hold something: these names need no right to read the organization.
  */
 export function heldPermissions({
   db,
