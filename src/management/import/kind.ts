@@ -1,8 +1,8 @@
 import type { DescMessage, JsonObject, MessageShape } from "@bufbuild/protobuf";
 import type { Transaction } from "../../eventstore/transaction.ts";
 
-/** A thing that records refer to, or that one of them makes. */
-export type Ref = { type: NoteType; id: string };
+/** A thing that records refer to, or that one of them makes, under an id that nothing else of the instance may have (`isNew`). */
+export type Ref = { type: NoteType; id: string; isNew?: true };
 export type NoteType =
   | "organization"
   | "domain"
@@ -20,7 +20,7 @@ export type NoteType =
   | "claim";
 
 /** A fact that later records of the same import may need before it is in the store. */
-export type Note = Ref & { facts: JsonObject };
+export type Note = Omit<Ref, "isNew"> & { facts: JsonObject };
 
 /** What a record came to, and what is to be remembered of it. */
 export type Made = { is: "created" | "existed"; notes?: readonly Note[] };

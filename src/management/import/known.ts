@@ -13,7 +13,14 @@ import {
 import { idp } from "../../resources/idp/index.ts";
 import { addOrganization, organization } from "../../resources/org/index.ts";
 import { projects } from "../../resources/project/index.ts";
-import { addUser, builtInData, linkIdp, metadata, user } from "../../resources/user/index.ts";
+import {
+  addUser,
+  builtInData,
+  idGuard,
+  linkIdp,
+  metadata,
+  user,
+} from "../../resources/user/index.ts";
 import type { ClaimChange } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { claims } from "../../storage/kernel-tables.ts";
@@ -53,6 +60,7 @@ export function createMemory(
   const own = new Map<string, Note>();
   const noted = storedNotes(db, instanceId, importId);
   const storedRoles = roleReader(db, instanceId);
+  const ids = idGuard({ db });
 
   async function find(type: NoteType, id: string): Promise<JsonObject | undefined> {
     const ref = { type, id };
@@ -86,6 +94,8 @@ export function createMemory(
         const ids = refs.flatMap((ref) => (ref.type === type && ref.id !== "" ? [ref.id] : []));
         if (ids.length > 0) await readAll(tx, aggregate, ids);
       }
+      const newIds = refs.flatMap(({ id, isNew }) => (isNew === true && id !== "" ? [id] : []));
+      await ids.readAll(tx, instanceId, newIds);
       if (isDryRun) await noted.read(refs.filter(({ id }) => id !== ""));
     },
 

@@ -55,7 +55,7 @@ function humanKind(deps: UserDeps): Kind {
     idOf: ({ userId }) => userId,
     refs: ({ userId, grants }, orgId) => [
       { type: "organization", id: orgId },
-      { type: "user", id: userId },
+      { type: "user", id: userId, isNew: true },
       ...grants.flatMap(({ projectId, projectGrantId }): Ref[] => [
         { type: "project", id: projectId },
         { type: "projectGrant", id: projectGrantId },
@@ -95,7 +95,7 @@ function machineKind(deps: UserDeps): Kind {
     idOf: ({ userId }) => userId,
     refs: ({ userId }, orgId) => [
       { type: "organization", id: orgId },
-      { type: "user", id: userId },
+      { type: "user", id: userId, isNew: true },
     ],
     begin:
       ({ userId, user: wanted, inactive, externalId }, importContext) =>

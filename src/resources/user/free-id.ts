@@ -4,41 +4,56 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import { refusalOfId } from "../../authz/chosen-id.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { claims } from "../../storage/kernel-tables.ts";
 import { clientIdClaim, clientIdTaken, formerClientIds } from "./client-id.ts";
 
 /** The types of objects whose ids stand in tokens and in the log: an id is never of two of them (J7). */
 export const namedTypes = ["user", "project", "application", "org"] as const;
 
+/** What a unit has read: whether an id, folded, is a client id. */
+const isClientId = new WeakMap<Transaction, Map<string, boolean>>();
+
 /** Refuses ids that somebody chose and that another object of the instance has or had; it does not tell which. */
 export function idGuard({ db }: { db: Database }) {
   const t = db.table(claims);
   const former = db.table(formerClientIds);
 
-  /** Whether an app that was deleted had this client id, also before such ids kept their claim. */
-  async function wasClientId(instanceId: string, id: string): Promise<boolean> {
+  /** Which of these are client ids of apps that were deleted, also from before such ids kept their claim; folded. */
+  async function formerAmong(instanceId: string, folded: string[]): Promise<Set<string>> {
     const rows = await db.read
-      .select({ appId: former.appId })
+      .select({ id: former.clientIdFolded })
       .from(former)
-      .where(and(eq(former.instanceId, instanceId), eq(former.clientIdFolded, caseFold(id))))
-      .limit(1);
-    return rows.length > 0;
+      .where(and(eq(former.instanceId, instanceId), inArray(former.clientIdFolded, folded)));
+    return new Set(rows.map(({ id }) => id));
   }
 
-  /** Whether an app or a machine user has this id as its client id, or an app had it; it must stay so until the unit commits. */
-  async function isClientId(tx: Transaction, instanceId: string, id: string): Promise<boolean> {
-    if (await wasClientId(instanceId, id)) return true;
-    const where = { scope: instanceId, kind: clientIdClaim, value: caseFold(id) };
+  /** Reads whether these are client ids of apps or machine users, or were of apps; others must stay none until the unit commits. */
+  async function readClientIds(tx: Transaction, instanceId: string, ids: string[]): Promise<void> {
+    const folded = [...new Set(ids.map(caseFold))];
+    const taken = await formerAmong(instanceId, folded);
     const rows = await db.read
-      .select({ kind: t.kind })
+      .select({ value: t.value })
       .from(t)
-      .where(and(eq(t.scope, instanceId), eq(t.kind, clientIdClaim), eq(t.value, where.value)));
-    if (rows.length === 0) tx.expectRows(claims, where, 0);
-    return rows.length > 0;
+      .where(and(eq(t.scope, instanceId), eq(t.kind, clientIdClaim), inArray(t.value, folded)));
+    for (const { value } of rows) taken.add(value);
+    const known = isClientId.get(tx) ?? new Map<string, boolean>();
+    isClientId.set(tx, known);
+    for (const value of folded) {
+      known.set(value, taken.has(value));
+      if (taken.has(value)) continue;
+      tx.expectRows(claims, { scope: instanceId, kind: clientIdClaim, value }, 0);
+    }
   }
 
   return {
+    /** Reads at once what `requireFree` asks of each of these. */
+    async readAll(tx: Transaction, instanceId: string, ids: string[]): Promise<void> {
+      const used = await tx.usedIds(namedTypes, ids);
+      const free = ids.filter((id) => !used.has(id));
+      if (free.length > 0) await readClientIds(tx, instanceId, free);
+    },
+
     /** Before the object is recorded. */
     async requireFree(
       tx: Transaction,
@@ -47,7 +62,9 @@ export function idGuard({ db }: { db: Database }) {
       taken: () => DomainError = userIdTaken,
     ): Promise<void> {
       if ((await tx.usedIds(namedTypes, [id])).has(id)) throw taken();
-      if (await isClientId(tx, instanceId, id)) throw taken();
+      const folded = caseFold(id);
+      if (isClientId.get(tx)?.has(folded) !== true) await readClientIds(tx, instanceId, [id]);
+      if (isClientId.get(tx)?.get(folded) === true) throw taken();
     },
 
     /**
@@ -56,7 +73,7 @@ export function idGuard({ db }: { db: Database }) {
      */
     async requireNoId(tx: Transaction, instanceId: string, clientId: string): Promise<void> {
       const isOurs = refusalOfId(clientId, "")?.reason === "ID_RESERVED";
-      if (await wasClientId(instanceId, clientId)) throw clientIdTaken();
+      if ((await formerAmong(instanceId, [caseFold(clientId)])).size > 0) throw clientIdTaken();
       if (isOurs || (await tx.usedIds(namedTypes, [clientId])).has(clientId)) throw clientIdIsId();
     },
   };
