@@ -48,6 +48,11 @@ export type Kind = {
   refs(record: object, orgId: string): Ref[];
   begin(record: object, importContext: ImportContext): Write;
   type: DescMessage;
+  /**
+   * Whether no record is refused for what another one of the kind makes, but for ids and claims, which a commit judges: so one may be
+   * decided while those before it are written.
+   */
+  isIndependent?: true;
 };
 
 type Of<D extends DescMessage> = {
@@ -55,6 +60,7 @@ type Of<D extends DescMessage> = {
   idOf(record: MessageShape<D>): string;
   refs(record: MessageShape<D>, orgId: string): Ref[];
   begin(record: MessageShape<D>, importContext: ImportContext): Write;
+  isIndependent?: true;
 };
 
 /** The pairing of a kind with its message is checked here, once; whoever reads a record reads it by `type`. */

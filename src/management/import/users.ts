@@ -52,6 +52,7 @@ function humanKind(deps: UserDeps): Kind {
   const requireNewId = newIdGuard(deps);
   return kind("humanUsers", {
     type: ImportedHumanSchema,
+    isIndependent: true,
     idOf: ({ userId }) => userId,
     refs: ({ userId, grants }, orgId) => [
       { type: "organization", id: orgId },
@@ -92,6 +93,7 @@ function machineKind(deps: UserDeps): Kind {
   const requireNewId = newIdGuard(deps);
   return kind("machineUsers", {
     type: ImportedMachineSchema,
+    isIndependent: true,
     idOf: ({ userId }) => userId,
     refs: ({ userId }, orgId) => [
       { type: "organization", id: orgId },
