@@ -60,7 +60,7 @@ export function createMemory(
   const own = new Map<string, Note>();
   const noted = storedNotes(db, instanceId, importId);
   const storedRoles = roleReader(db, instanceId);
-  const ids = idGuard({ db });
+  const idsInUse = idGuard({ db });
 
   async function find(type: NoteType, id: string): Promise<JsonObject | undefined> {
     const ref = { type, id };
@@ -95,7 +95,7 @@ export function createMemory(
         if (ids.length > 0) await readAll(tx, aggregate, ids);
       }
       const newIds = refs.flatMap(({ id, isNew }) => (isNew === true && id !== "" ? [id] : []));
-      await ids.readAll(tx, instanceId, newIds);
+      await idsInUse.readAll(tx, instanceId, newIds);
       if (isDryRun) await noted.read(refs.filter(({ id }) => id !== ""));
     },
 

@@ -29,7 +29,32 @@ const batchesAPage = 50;
  * on them.
  */
 export function importJobs(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>): JobHandlers {
-  const { db, events, secrets, now } = deps;
+  const { db, secrets } = deps;
+  const work = importWorker(deps, kinds);
+  const lane = {
+    parallel: 1,
+    perGroup: 1,
+    leaseMs,
+    limits: () => new Map<string, number>(),
+    whenDead: ({ instanceId, key: id }: { instanceId: string; key: string }, at: Date) => [
+      updateRows(imports, { instanceId, id }, { state: "failed", changeDate: at }),
+      secrets.removeAllOf(payloadOwner(instanceId, id)),
+    ],
+  };
+
+  return handle(
+    importJob,
+    async (job) => {
+      const of = await read(db, job.instanceId, job.key);
+      return of === undefined ? "done" : await work(job, of);
+    },
+    lane,
+  );
+}
+
+/** Works on an import until its turn is over, or all of it is done. */
+function importWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>) {
+  const { db, events, now } = deps;
   const batches = batchWorker(deps, kinds);
   const paces = createPace();
 
@@ -69,8 +94,8 @@ export function importJobs(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKi
     }
   }
 
-  /** Works on one part after the other, each decided while the one before is written, where it may be. */
-  async function work(job: RunningJob<unknown>, of: Import): Promise<"done" | "again"> {
+  /** One part after the other, each decided while the one before is written, where it may be. */
+  return async function work(job: RunningJob<unknown>, of: Import): Promise<"done" | "again"> {
     const end = now().getTime() + turnMs;
     const { isDryRun } = of;
     const asWho = { ...of, ...(await presenceIn(deps, of)) };
@@ -105,27 +130,7 @@ export function importJobs(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKi
     }
     job.signal.throwIfAborted();
     return "again";
-  }
-
-  const lane = {
-    parallel: 1,
-    perGroup: 1,
-    leaseMs,
-    limits: () => new Map<string, number>(),
-    whenDead: ({ instanceId, key: id }: { instanceId: string; key: string }, at: Date) => [
-      updateRows(imports, { instanceId, id }, { state: "failed", changeDate: at }),
-      secrets.removeAllOf(payloadOwner(instanceId, id)),
-    ],
   };
-
-  return handle(
-    importJob,
-    async (job) => {
-      const of = await read(db, job.instanceId, job.key);
-      return of === undefined ? "done" : await work(job, of);
-    },
-    lane,
-  );
 }
 
 /** What waits of an import, in its order. */
