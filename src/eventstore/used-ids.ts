@@ -26,7 +26,7 @@ export function createUsedIds(db: Database, instanceId: string) {
             and(
               eq(t.instanceId, instanceId),
               inArray(t.aggregateType, [...types]),
-              inArray(t.aggregateId, unread),
+              db.isAmong(t.aggregateId, unread),
               eq(t.aggregateVersion, 1n),
             ),
           );

@@ -4,7 +4,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import { refusalOfId } from "../../authz/chosen-id.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq, inArray } from "../../storage/drizzle.ts";
+import { and, eq } from "../../storage/drizzle.ts";
 import { claims } from "../../storage/kernel-tables.ts";
 import { clientIdClaim, clientIdTaken, formerClientIds } from "./client-id.ts";
 
@@ -24,7 +24,7 @@ export function idGuard({ db }: { db: Database }) {
     const rows = await db.read
       .select({ id: former.clientIdFolded })
       .from(former)
-      .where(and(eq(former.instanceId, instanceId), inArray(former.clientIdFolded, folded)));
+      .where(and(eq(former.instanceId, instanceId), db.isAmong(former.clientIdFolded, folded)));
     return new Set(rows.map(({ id }) => id));
   }
 
@@ -35,7 +35,7 @@ export function idGuard({ db }: { db: Database }) {
     const rows = await db.read
       .select({ value: t.value })
       .from(t)
-      .where(and(eq(t.scope, instanceId), eq(t.kind, clientIdClaim), inArray(t.value, folded)));
+      .where(and(eq(t.scope, instanceId), eq(t.kind, clientIdClaim), db.isAmong(t.value, folded)));
     for (const { value } of rows) taken.add(value);
     const known = isClientId.get(tx) ?? new Map<string, boolean>();
     isClientId.set(tx, known);
