@@ -192,6 +192,7 @@ function contextOf(instanceId: string, orgId: string, unit: Begun["unit"]): Impo
     orgId,
     known: {
       find: (...asked) => memory().find(...asked),
+      isClientId: (id) => memory().isClientId(id),
       isClaimed: (...asked) => memory().isClaimed(...asked),
       roleKeys: (...asked) => memory().roleKeys(...asked),
     },

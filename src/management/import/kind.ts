@@ -28,6 +28,8 @@ export type Made = { is: "created" | "existed"; notes?: readonly Note[] };
 /** What was made by records before, in this unit or in a dry run; the store is not asked. */
 export type Known = {
   find(type: NoteType, id: string): Promise<JsonObject | undefined>;
+  /** Whether an id that a record brings (`isNew`) is a client id, where that was read with those of the other records. */
+  isClientId(id: string): boolean | undefined;
   /** Whether a claim of the instance is held, by the store or by what was made before. */
   isClaimed(kind: string, value: string): Promise<boolean>;
   /** The keys among these that are roles of the project. */

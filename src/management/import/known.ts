@@ -60,7 +60,8 @@ export function createMemory(
   const own = new Map<string, Note>();
   const noted = storedNotes(db, instanceId, importId);
   const storedRoles = roleReader(db, instanceId);
-  const idsInUse = idGuard({ db });
+  const newIds = idGuard({ db });
+  const isClientId = new Map<string, boolean>();
 
   async function find(type: NoteType, id: string): Promise<JsonObject | undefined> {
     const ref = { type, id };
@@ -79,6 +80,7 @@ export function createMemory(
   return {
     find,
     isClaimed,
+    isClientId: (id) => isClientId.get(id),
     async roleKeys(projectId, keys) {
       const stored = await storedRoles(projectId, keys);
       const known: string[] = [];
@@ -94,8 +96,9 @@ export function createMemory(
         const ids = refs.flatMap((ref) => (ref.type === type && ref.id !== "" ? [ref.id] : []));
         if (ids.length > 0) await readAll(tx, aggregate, ids);
       }
-      const newIds = refs.flatMap(({ id, isNew }) => (isNew === true && id !== "" ? [id] : []));
-      await idsInUse.readAll(tx, instanceId, newIds);
+      const asNew = refs.flatMap(({ id, isNew }) => (isNew === true && id !== "" ? [id] : []));
+      const clientIds = await newIds.readAll(tx, instanceId, asNew);
+      for (const id of asNew) isClientId.set(id, clientIds.has(id));
       if (isDryRun) await noted.read(refs.filter(({ id }) => id !== ""));
     },
 

@@ -11,9 +11,6 @@ import { clientIdClaim, clientIdTaken, formerClientIds } from "./client-id.ts";
 /** The types of objects whose ids stand in tokens and in the log: an id is never of two of them (J7). */
 export const namedTypes = ["user", "project", "application", "org"] as const;
 
-/** What a unit has read: whether an id, folded, is a client id. */
-const isClientId = new WeakMap<Transaction, Map<string, boolean>>();
-
 /** Refuses ids that somebody chose and that another object of the instance has or had; it does not tell which. */
 export function idGuard({ db }: { db: Database }) {
   const t = db.table(claims);
@@ -28,8 +25,12 @@ export function idGuard({ db }: { db: Database }) {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** Reads whether these are client ids of apps or machine users, or were of apps; others must stay none until the unit commits. */
-  async function readClientIds(tx: Transaction, instanceId: string, ids: string[]): Promise<void> {
+  /** Which of these are client ids of apps or machine users, or were of apps; the others must stay none until the unit commits. */
+  async function clientIdsAmong(
+    tx: Transaction,
+    instanceId: string,
+    ids: readonly string[],
+  ): Promise<ReadonlySet<string>> {
     const folded = [...new Set(ids.map(caseFold))];
     const taken = await formerAmong(instanceId, folded);
     const rows = await db.read
@@ -37,34 +38,39 @@ export function idGuard({ db }: { db: Database }) {
       .from(t)
       .where(and(eq(t.scope, instanceId), eq(t.kind, clientIdClaim), db.isAmong(t.value, folded)));
     for (const { value } of rows) taken.add(value);
-    const known = isClientId.get(tx) ?? new Map<string, boolean>();
-    isClientId.set(tx, known);
     for (const value of folded) {
-      known.set(value, taken.has(value));
       if (taken.has(value)) continue;
       tx.expectRows(claims, { scope: instanceId, kind: clientIdClaim, value }, 0);
     }
+    return new Set(ids.filter((id) => taken.has(caseFold(id))));
   }
 
   return {
-    /** Reads at once what `requireFree` asks of each of these. */
-    async readAll(tx: Transaction, instanceId: string, ids: string[]): Promise<void> {
+    /** Reads at once what `requireFree` asks of each of these; gives those that are client ids. */
+    async readAll(
+      tx: Transaction,
+      instanceId: string,
+      ids: readonly string[],
+    ): Promise<ReadonlySet<string>> {
       const used = await tx.usedIds(namedTypes, ids);
-      const free = ids.filter((id) => !used.has(id));
-      if (free.length > 0) await readClientIds(tx, instanceId, free);
+      const unused = ids.filter((id) => !used.has(id));
+      return unused.length === 0 ? new Set() : await clientIdsAmong(tx, instanceId, unused);
     },
 
-    /** Before the object is recorded. */
+    /**
+     * Before the object is recorded.
+     *
+     * @param isClientId where that was read already
+     */
     async requireFree(
       tx: Transaction,
       instanceId: string,
       id: string,
       taken: () => DomainError = userIdTaken,
+      isClientId?: boolean,
     ): Promise<void> {
       if ((await tx.usedIds(namedTypes, [id])).has(id)) throw taken();
-      const folded = caseFold(id);
-      if (isClientId.get(tx)?.has(folded) !== true) await readClientIds(tx, instanceId, [id]);
-      if (isClientId.get(tx)?.get(folded) === true) throw taken();
+      if (isClientId ?? (await clientIdsAmong(tx, instanceId, [id])).has(id)) throw taken();
     },
 
     /**
