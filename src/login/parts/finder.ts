@@ -1,13 +1,13 @@
 import { caseFold } from "../../storage/case-fold.ts";
-import { html, type Html } from "../../html.ts";
+import { attributes, html, type Html } from "../../html.ts";
 import type { Page } from "../page.ts";
-import { field } from "./field.ts";
 import { button, hiddenFields } from "./form.ts";
 
 /** Asks for a part of a name: a form that leads to its own page with `name` in the address. */
 export const finder = (page: Page, path: string, name: string): Html =>
   html`<form class="form" method="get" action="${path}" role="search">${hiddenFields(page)}
-${field(page, { name: "name", label: "find.name", autocomplete: "off", value: name, isOptional: true })}
+<div class="field"><label for="name">${page.t("find.name")}</label>
+<div class="control"><input ${attributes({ id: "name", name: "name", type: "text", class: "input", value: name, autocomplete: "off", maxlength: 200 })}></div></div>
 ${button(page.t("find.submit"), { look: "plain" })}
 </form>`;
 
