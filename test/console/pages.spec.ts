@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
+import { describeAccess } from "./access.ts";
 import { addressesOf } from "./addresses.ts";
 import { describeChanges } from "./changes.ts";
 import { describeHistory } from "./history.ts";
@@ -242,6 +243,7 @@ describe("the console in a browser", () => {
   }
 });
 
+describeAccess(() => world);
 describeChanges();
 describeHistory();
 describeDisturbed();

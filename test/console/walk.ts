@@ -14,6 +14,7 @@ import {
   type Shown,
   textAt,
 } from "../../src/console/declared/declare.ts";
+import { contextsAbove, membersMethod, rolesMethod } from "../../src/console/declared/access.ts";
 import { firstSteps } from "../../src/console/declared/home.ts";
 import { ownInstance } from "../../src/console/declared/own-instance.ts";
 import { listOf, objectsAt } from "../../src/console/declared/schema.ts";
@@ -146,11 +147,15 @@ export async function walk(
     const kind = await route.load();
     const object = at(await ask(page, kind.get, objectRequest(kind, id, org)), kind.object);
     if (typeof object !== "object" || object === null || Array.isArray(object)) return;
-    const place = placeOf(kind, object);
+    const place = placeOf(kind, object, org);
     await names(page, [object], kind.facts, org);
     await forms(page, kind.actions, { object, page: object }, place);
     for (const rows of shownRows(kind, object, may, place)) {
       await visitRows(page, rows, { object, place, org });
+    }
+    for (const above of contextsAbove(kind, place, { may, instanceId: me.instanceId })) {
+      await ask(page, rolesMethod, above.roles);
+      if (above.members !== undefined) await list(page, membersMethod, above.members, false);
     }
     const { history } = kind;
     if (history === undefined || !may(history.method, place)) return;

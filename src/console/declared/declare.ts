@@ -1,4 +1,5 @@
 import type { DescMethodUnary, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { MemberContext } from "./member-permission.ts";
 
 /** Names of fields joined by dots, as the schema spells them. */
 export type Path = string;
@@ -153,6 +154,8 @@ export type Rows = {
   when?: (object: JsonObject) => boolean;
   /** A span of time is chosen. */
   isByPeriod?: true;
+  /** It lists those who have roles in such a context. */
+  membersOf?: MemberContext;
 };
 
 /** What a list is filtered by: the beginning of a name, an organization, a state, and the language that is chosen. */
@@ -201,6 +204,8 @@ export type Kind = {
   /** Where the object is, for what may be done to it there. */
   organization?: Path;
   project?: Path;
+  /** Contexts below the one that it belongs to have it too, and decide for themselves what they make of it. */
+  isInherited?: true;
   facts: readonly Shown[];
   /** Lists of what belongs to it, within the organization that it is. */
   links?: readonly { to: string; word: string; method: DescMethodUnary }[];

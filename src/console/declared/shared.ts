@@ -121,6 +121,7 @@ export const addMember = (context: MemberContext, path: string): Action => ({
 export const membersOf = (context: MemberContext, path: string): Rows => ({
   word: "administrators",
   tab: "access",
+  membersOf: context,
   search: {
     method: searchMemberships,
     request: (object) => ({ filters: [{ context: { [context]: textAt(object, path) } }] }),
