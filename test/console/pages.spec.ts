@@ -8,6 +8,7 @@ import { addressesOf } from "./addresses.ts";
 import { describeChanges } from "./changes.ts";
 import { describeHistory } from "./history.ts";
 import { describeDisturbed } from "./disturbed.ts";
+import { describeHome } from "./home.ts";
 import {
   desk,
   endVisits,
@@ -243,6 +244,7 @@ describe("the console in a browser", () => {
   }
 });
 
+describeHome(() => world);
 describeAccess(() => world);
 describeChanges();
 describeHistory();
