@@ -39,6 +39,12 @@ type AnswerOptions = {
   isOffered?: true;
 };
 
+/** How a method is asked, once while several want to know. */
+export const answerOf = (method: DescMethodUnary, request: JsonObject) => ({
+  queryKey: keyOf(method, request),
+  queryFn: ({ signal }: { signal: AbortSignal }) => callByJson(method, request, signal),
+});
+
 /** What a method answers; nothing is asked without a request. */
 export function useAnswer(
   method: DescMethodUnary,
@@ -48,9 +54,9 @@ export function useAnswer(
   return useQuery<JsonObject>({
     refetchInterval: ({ state }) => (state.data === undefined ? false : again(state.data)),
     ...(isOffered && { staleTime: 0 }),
-    queryKey: keyOf(method, request),
-    queryFn:
-      request === undefined ? skipToken : ({ signal }) => callByJson(method, request, signal),
+    ...(request === undefined
+      ? { queryKey: keyOf(method, request), queryFn: skipToken }
+      : answerOf(method, request)),
   });
 }
 

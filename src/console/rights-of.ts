@@ -21,6 +21,8 @@ export type Reach = (page: PageRoute, org: string | undefined) => { org?: string
 
 export type Rights = {
   may: May;
+  /** The permission that a method needs at a place; empty where it needs none. */
+  permissionOf: (method: DescMethod | string, place?: Place) => string;
   reach: Reach;
   /** The organizations that the reader is bound to, their own first; none, where they may do something in all of the instance. */
   organizations: readonly string[];
@@ -48,9 +50,12 @@ export function rightsOf(
   me: Pick<GetMyPermissionsResponse, "result" | "organizationId" | "organizationName">,
   needs: Readonly<Record<string, string>>,
 ): Rights {
-  const may: May = (method, place, permission) => {
+  const permissionOf: Rights["permissionOf"] = (method, place) => {
     const [act = "", onInstance = act] = needs[nameOf(method)]?.split(" ") ?? [];
-    const needed = permission ?? (place?.isInstance === true ? onInstance : act);
+    return place?.isInstance === true ? onInstance : act;
+  };
+  const may: May = (method, place, permission) => {
+    const needed = permission ?? permissionOf(method, place);
     if (needed === "") return true;
     return me.result.some(
       ({ scope, id, organizationId, permissions }) =>
@@ -86,5 +91,6 @@ export function rightsOf(
   const named = [me, ...me.result].map(
     (each) => [each.organizationId, each.organizationName] as const,
   );
-  return { may, reach, organizations: isWide ? [] : bound, organizationNames: new Map(named) };
+  const organizations = isWide ? [] : bound;
+  return { may, permissionOf, reach, organizations, organizationNames: new Map(named) };
 }

@@ -11,7 +11,18 @@ import { Problem } from "./parts/problem.tsx";
 import { Waiting } from "./parts/waiting.tsx";
 import { type ObjectRoute, objects, type PageRoute, pages, type PageSearch } from "./routes.ts";
 
-const names = ["q", "org", "state", "tab", "from", "to", "language", "job"] as const;
+const names = [
+  "q",
+  "org",
+  "state",
+  "tab",
+  "from",
+  "to",
+  "language",
+  "job",
+  "request",
+  "near",
+] as const;
 const longestText = 200;
 
 const pageSearch = (given: Record<string, unknown>): PageSearch =>

@@ -3,7 +3,10 @@ import type { Kind, Listed, SettingsGroup } from "./declared/declare.ts";
 
 /** What an address may say of a page beside its path, all of it text. */
 export type PageSearch = Partial<
-  Record<"q" | "org" | "state" | "tab" | "from" | "to" | "language" | "job", string>
+  Record<
+    "q" | "org" | "state" | "tab" | "from" | "to" | "language" | "job" | "request" | "near",
+    string
+  >
 >;
 
 /** What the rail leads to, in its order. */

@@ -25,6 +25,11 @@ const dateFormat = new Intl.DateTimeFormat(language, { dateStyle: "medium", time
 /** A point in time, in the reader's zone. */
 export const timeText = (date: Date): string => dateFormat.format(date);
 
+const dayFormat = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" });
+
+/** A day, such as 2026-11-26, as the reader writes it. */
+export const dayText = (day: string): string => dayFormat.format(new Date(day));
+
 /** The zone that times are shown in. */
 export const zone: string = dateFormat.resolvedOptions().timeZone;
 

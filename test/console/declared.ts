@@ -9,6 +9,7 @@ import type {
   Shown,
   Ways,
 } from "../../src/console/declared/declare.ts";
+import { checks } from "../../src/console/declared/health.ts";
 import { firstSteps } from "../../src/console/declared/home.ts";
 import { settingsOf } from "../../src/console/declared/settings.ts";
 import { fieldAt, listOf } from "../../src/console/declared/schema.ts";
@@ -129,6 +130,7 @@ export const declaredWords = (): string[] => [
   ...pages.flatMap(({ area, word }) => [area, word]),
   ...ownInstance.amounts.map(({ word }) => word),
   ...firstSteps.map(({ word }) => word),
+  ...checks.map(({ word }) => word),
   ...declaredLists.flatMap(({ listed }) => listed.addWord ?? []),
   ...declaredLists.flatMap(({ listed }) => listed.states ?? []),
   ...declaredKinds.flatMap(({ kind }) => [

@@ -31,5 +31,31 @@ export function describeHistory(): void {
       assert.deepEqual(await faultsOf(page), []);
       expectQuiet(visit);
     });
+
+    it("leads to all that the request did", async () => {
+      const id = await peer.addPerson({ username: "quoll-gone" });
+      const { details } = bodyOf(await peer.post("/organizations", { name: "Quoll East" }), 201);
+      const ctx = { org_id: details.id };
+      const given = { ctx, user_id: id, roles: ["ORG_OWNER"] };
+      bodyOf(await peer.post("/memberships", given), 201);
+      bodyOf(await peer.remove(`/users/${id}`));
+      bodyOf(await peer.post("/organizations", { name: "Quoll West" }), 201);
+      await using visit = await enter(`/ui/console/organizations/${details.id}?tab=history`);
+      const { page } = visit;
+      const rows = page.getByRole("row");
+      await visit.go("/events");
+      const removed = rows.filter({ hasText: id }).first();
+      await removed.waitFor();
+      await removed.getByRole("link").last().click();
+      await page.waitForURL(/request=.+&near=\d+/);
+      await page.getByText("What one request did:").waitFor();
+      await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 2);
+      await shoot(page, "history-request");
+      assert.deepEqual(await faultsOf(page), []);
+      await page.getByRole("link", { name: "All", exact: true }).click();
+      await page.waitForFunction(() => document.querySelectorAll("tbody tr").length > 2);
+      assert.equal(new URL(page.url()).search, "");
+      expectQuiet(visit);
+    });
   });
 }

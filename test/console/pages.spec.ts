@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
+import { describeAccess } from "./access.ts";
 import { addressesOf } from "./addresses.ts";
 import { describeChanges } from "./changes.ts";
 import { describeHistory } from "./history.ts";
 import { describeDisturbed } from "./disturbed.ts";
+import { describeHome } from "./home.ts";
 import {
   desk,
   endVisits,
@@ -242,6 +244,8 @@ describe("the console in a browser", () => {
   }
 });
 
+describeHome(() => world);
+describeAccess(() => world);
 describeChanges();
 describeHistory();
 describeDisturbed();

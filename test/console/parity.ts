@@ -1,5 +1,6 @@
 import { services } from "../../gen/client_services.ts";
 import type { DescMethod } from "@bufbuild/protobuf";
+import { logIns } from "../../src/console/declared/health.ts";
 import { ownInstance } from "../../src/console/declared/own-instance.ts";
 import { importJob } from "../../src/console/declared/transfer.ts";
 import { read } from "../architecture/table.ts";
@@ -41,6 +42,7 @@ export function offeredMethods(): Map<string, string> {
   for (const { path, method } of allChoices) add(method, `${path}: to choose from`);
   for (const { path, group } of declaredSettings) add(group.resolve, path);
   add(ownInstance.get, "/limits");
+  add(logIns.method, "/");
   add(importJob.get, "/transfer");
   // What is called outside of what is declared: the frame around all pages.
   for (const { path, text } of read("src/console")) {

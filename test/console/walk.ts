@@ -14,6 +14,8 @@ import {
   type Shown,
   textAt,
 } from "../../src/console/declared/declare.ts";
+import { contextsAbove, membersMethod, rolesMethod } from "../../src/console/declared/access.ts";
+import { checks, headOfLog, logIns } from "../../src/console/declared/health.ts";
 import { firstSteps } from "../../src/console/declared/home.ts";
 import { ownInstance } from "../../src/console/declared/own-instance.ts";
 import { listOf, objectsAt } from "../../src/console/declared/schema.ts";
@@ -146,11 +148,15 @@ export async function walk(
     const kind = await route.load();
     const object = at(await ask(page, kind.get, objectRequest(kind, id, org)), kind.object);
     if (typeof object !== "object" || object === null || Array.isArray(object)) return;
-    const place = placeOf(kind, object);
+    const place = placeOf(kind, object, org);
     await names(page, [object], kind.facts, org);
     await forms(page, kind.actions, { object, page: object }, place);
     for (const rows of shownRows(kind, object, may, place)) {
       await visitRows(page, rows, { object, place, org });
+    }
+    for (const above of contextsAbove(kind, place, { may, instanceId: me.instanceId })) {
+      await ask(page, rolesMethod, above.roles);
+      if (above.members !== undefined) await list(page, membersMethod, above.members, false);
     }
     const { history } = kind;
     if (history === undefined || !may(history.method, place)) return;
@@ -218,6 +224,11 @@ export async function walk(
     if (may(method, { isInstance: true }) || may(method))
       await ask("/", method, request(me.userId));
   }
+  const instance = { isInstance: true as const };
+  const looked = checks.filter(({ method }) => may(method, instance));
+  const isByHead = looked.some((each) => each.isByHead);
+  const head = isByHead ? headOfLog.head(await ask("/", headOfLog.method, headOfLog.request)) : 0n;
+  for (const { method, request } of looked) await ask("/", method, request(head));
   const { getOrganization } = OrganizationService.method;
   const own = organizations.length > 0 ? organizations : chosen;
   // Who is bound to one organization always works in it.
@@ -225,6 +236,9 @@ export async function walk(
   for (const org of [...everywhere, ...own]) {
     if (org !== undefined && may(getOrganization, { organizationId: org })) {
       await ask("/", getOrganization, { id: org });
+    }
+    if (may(logIns.method, org === undefined ? instance : { organizationId: org })) {
+      await ask("/", logIns.method, logIns.request(org));
     }
     for (const route of pages) {
       const reached = reach(route, org);

@@ -1,6 +1,7 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { memberContexts } from "../../src/console/declared/member-permission.ts";
 import {
   saidAttempts,
   saidEndings,
@@ -26,6 +27,8 @@ const chosen = [
   "builtIn",
   "setHere",
   "withoutScripts",
+  "see",
+  ...memberContexts.map((context) => `administratorsOf_${context}`),
 ];
 const ofSettings = ["OWNER_TYPE_INSTANCE", "OWNER_TYPE_ORG"];
 const endings = new Set(saidEndings.map(([, word]) => word));

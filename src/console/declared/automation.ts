@@ -251,10 +251,14 @@ export const deliveries: Listed = {
 export const events: Listed = {
   search: {
     method: EventService.method.searchEvents,
-    request: ({ org }) => contextOf(org),
+    request: ({ org, request = "", near = "" }) => ({
+      ...contextOf(org),
+      filters: present([request !== "" && near !== "" && { request: { id: request, near } }]),
+    }),
     isDescending: true,
   },
   hasNoFilter: true,
+  isByRequest: true,
   isLive: true,
   columns: eventColumns,
 };

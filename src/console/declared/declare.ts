@@ -1,4 +1,5 @@
 import type { DescMethodUnary, JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { MemberContext } from "./member-permission.ts";
 
 /** Names of fields joined by dots, as the schema spells them. */
 export type Path = string;
@@ -47,8 +48,9 @@ export type Once = Shown & {
 /** What an answer tells of how it came out: a value, or a list of objects with what is shown of each. */
 export type Outcome = Shown & { columns?: readonly Shown[] };
 
-/** How a value is written that names no object: a text of ours, why something was refused, bytes that are a text, a language. */
-export type Form = "code" | "json" | "word" | "reason" | "encoded" | "language";
+/** How a value is written that names no object: a text of ours, why something was refused, bytes that are a text, a language,
+ * the request that an event comes of. */
+export type Form = "code" | "json" | "word" | "reason" | "encoded" | "language" | "request";
 
 /** Where a value of a request comes from: the object or row acted on, the page's object, what was answered before, or always so. */
 export type From = { of: Path } | { page: Path } | { answer: Path } | { is: JsonValue };
@@ -153,14 +155,21 @@ export type Rows = {
   when?: (object: JsonObject) => boolean;
   /** A span of time is chosen. */
   isByPeriod?: true;
+  /** It lists those who have roles in such a context. */
+  membersOf?: MemberContext;
 };
 
-/** What a list is filtered by: the beginning of a name, an organization, a state, and the language that is chosen. */
+/**
+ * What a list is filtered by: the beginning of a name, an organization, a state, the language that is chosen, and of events the request that
+ * they come of, with the position of one of them.
+ */
 export type ListTyped = {
   q: string;
   org: string | undefined;
   state: string;
   language: string;
+  request?: string | undefined;
+  near?: string | undefined;
 };
 
 /** The list of all objects of a kind. */
@@ -178,6 +187,8 @@ export type Listed = {
   states?: readonly string[];
   /** New events are shown as they happen. */
   isLive?: true;
+  /** It can show what one request did alone. */
+  isByRequest?: true;
   /** Nothing is filtered by what names begin with. */
   hasNoFilter?: true;
   columns: readonly Shown[];
@@ -201,6 +212,8 @@ export type Kind = {
   /** Where the object is, for what may be done to it there. */
   organization?: Path;
   project?: Path;
+  /** Contexts below the one that it belongs to have it too, and decide for themselves what they make of it. */
+  isInherited?: true;
   facts: readonly Shown[];
   /** Lists of what belongs to it, within the organization that it is. */
   links?: readonly { to: string; word: string; method: DescMethodUnary }[];

@@ -1,4 +1,4 @@
-import type { DescMethodUnary } from "@bufbuild/protobuf";
+import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import {
   type Action,
@@ -7,7 +7,9 @@ import {
   type Kind,
   type Listed,
   present,
+  type Rows,
   textAt,
+  type Ways,
 } from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
@@ -46,9 +48,29 @@ const pathOf = (type: string): string => `/providers/${type.toLowerCase()}`;
 
 const changed = [{ path: "suspended_links" }] as const;
 
+const ofInstance = "OWNER_TYPE_INSTANCE";
+
+/** Another context has it from above. */
+const inherits = (object: JsonObject): boolean => object["parent"] !== undefined;
+const isOwn = (object: JsonObject): boolean => !inherits(object);
+
+/** What a context that inherits a provider can make of it. */
+const decisions: Ways["ways"] = [
+  { word: "asInstance", given: { "idp.idp.state_policy": { is: "STATE_POLICY_INHERIT" } } },
+  {
+    word: "EFFECTIVE_STATE_ACTIVE",
+    given: { "idp.idp.state_policy": { is: "STATE_POLICY_ACTIVATE" } },
+  },
+  {
+    word: "EFFECTIVE_STATE_INACTIVE",
+    given: { "idp.idp.state_policy": { is: "STATE_POLICY_DEACTIVATE" } },
+  },
+];
+
 const shared: readonly Action[] = [
   {
     word: "confirmProvider",
+    when: isOwn,
     method: idps.confirmIDP,
     given: id,
     isDangerous: true,
@@ -67,8 +89,31 @@ const shared: readonly Action[] = [
       { path: "apps.total", word: "applications" },
     ],
   },
-  { word: "delete", method: idps.deleteIDP, given: id, isDangerous: true, leadsTo: "/providers" },
+  {
+    word: "delete",
+    method: idps.deleteIDP,
+    given: id,
+    isDangerous: true,
+    leadsTo: "/providers",
+    when: isOwn,
+  },
 ];
+
+/** The organizations that do otherwise than the instance, or would do the same if it changed. */
+const decidedBy: Rows = {
+  word: "decidedByOrganizations",
+  tab: "access",
+  search: {
+    method: idps.listIDPStatePolicies,
+    request: (object) => ({ id: textAt(object, "details.id") }),
+  },
+  when: (object) => isOwn(object) && textAt(object, "details.resource_owner.type") === ofInstance,
+  columns: [
+    { path: "organization_id", word: "organization", as: "organization" },
+    { path: "state" },
+    { path: "change_date", word: "changed" },
+  ],
+};
 
 /** The page of a kind of providers, as its path calls it. */
 export function providerPages(path: string): Kind {
@@ -81,9 +126,11 @@ export function providerPages(path: string): Kind {
     object: "idp",
     title: (object) => textAt(object, "idp.idp.name"),
     organization: "details.resource_owner.id",
+    isInherited: true,
     facts: [
       { path: "type", word: "kind" },
       { path: "state" },
+      { path: "parent.state", word: "stateAbove" },
       ...fieldsIn(get.output, "idp.idp", ["mark"]).map((field) => ({ path: field.path.slice(4) })),
       ...ownFacts,
     ],
@@ -95,10 +142,19 @@ export function providerPages(path: string): Kind {
         isChange: true,
         fields: fieldsIn(patch.input, "idp"),
         outcome: changed,
+        when: isOwn,
+      },
+      {
+        word: "decideState",
+        about: "about_decideState",
+        method: patch,
+        given: id,
+        fields: [{ word: "state", ways: decisions }],
+        when: inherits,
       },
       ...shared,
     ],
-    rows: [],
+    rows: [decidedBy],
     history: historyOf("idp"),
     guide(object, issuer) {
       const owner = "details.resource_owner";

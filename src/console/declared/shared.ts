@@ -40,7 +40,7 @@ export const eventColumns: readonly Shown[] = [
   { path: "aggregate.type", word: "kind", as: "code" },
   { path: "aggregate.id", word: "id", as: "code" },
   { path: "editor.client_id", as: "code" },
-  { path: "editor.request_id", word: "request", as: "code" },
+  { path: "editor.request_id", word: "request", as: "request" },
 ];
 
 /** The events of one object. */
@@ -121,6 +121,7 @@ export const addMember = (context: MemberContext, path: string): Action => ({
 export const membersOf = (context: MemberContext, path: string): Rows => ({
   word: "administrators",
   tab: "access",
+  membersOf: context,
   search: {
     method: searchMemberships,
     request: (object) => ({ filters: [{ context: { [context]: textAt(object, path) } }] }),

@@ -21,9 +21,16 @@ export const pageRequest = (
     ? { ...request, query: { limit, asc: !isDescending, after, skip_total: true } }
     : request;
 
-/** Where an object is, for what may be done to it there. */
-export function placeOf({ organization, project }: Kind, object: JsonObject): Place | undefined {
-  if (organization === undefined) return undefined;
+/** Where an object is, for what may be done to it there: what a context inherits, in the context that it is looked at from. */
+export function placeOf(
+  { organization, project, isInherited }: Kind,
+  object: JsonObject,
+  org: string | undefined,
+): Place {
+  if (organization === undefined) return { isInstance: true };
+  if (isInherited === true && org !== undefined) return { organizationId: org };
+  const isOfInstance = textAt(object, "details.resource_owner.type") === "OWNER_TYPE_INSTANCE";
+  if (isInherited === true && isOfInstance) return { isInstance: true };
   const projectId = project === undefined ? "" : textAt(object, project);
   return {
     organizationId: textAt(object, organization),

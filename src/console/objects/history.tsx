@@ -12,7 +12,7 @@ import { hasWritten, isChange, type Written, writtenBy } from "./written.ts";
 
 const editor = { path: "editor.user_id", as: "person" } as const;
 const client = { path: "editor.client_id", as: "code" } as const;
-const request = { path: "editor.request_id", as: "code" } as const;
+const request = { path: "editor.request_id", as: "request" } as const;
 
 /** What happened, in words: the newest first, who did it, by which request, which fields were written and what stood in them before. */
 export function History({ search, object }: { search: Search; object: JsonObject }) {

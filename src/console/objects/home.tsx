@@ -4,18 +4,22 @@ import { firstSteps } from "../declared/home.ts";
 import { useAnswer } from "../json-calls.ts";
 import { useOrg, useRights } from "../rights.ts";
 import { t } from "../told.ts";
+import { Health } from "./health.tsx";
+import { LogIns } from "./log-ins.tsx";
 import style from "./objects.module.css";
 import { pageRows, RowsOfPage } from "./page-rows.tsx";
 
 const recent = ["/refusals", "/events"].map(pageRows);
 
-/** What is next and what happened: the first steps of an instance, refused attempts, and recent changes. */
+/** What is next, what needs somebody and what happened: first steps, health, log-ins, refused attempts, and recent changes. */
 export function Home() {
   const org = useOrg();
   return (
     <>
       <h1>{t("home")}</h1>
       <Steps />
+      <Health />
+      <LogIns org={org} />
       {recent.map((each) => (
         <RowsOfPage key={each.page.path} of={each} org={org} />
       ))}

@@ -1,10 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { type Listed, textAt } from "../declared/declare.ts";
 import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { ChoiceFilter, Filter, LanguageFilter } from "../parts/filters.tsx";
+import { keepOrg } from "../parts/keep-org.ts";
 import { type Column, List } from "../parts/list.tsx";
 import { useOrg, useRights } from "../rights.ts";
 import type { Place } from "../rights-of.ts";
@@ -23,10 +24,12 @@ const Selection = lazy(async () => ({ default: (await import("./selection.tsx"))
 /** The list of all objects of a kind, as its declaration says, with what may be made there. */
 export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }) {
   const search: PageSearch = useSearch({ strict: false });
-  const { q = "", state = "", language = ownLanguage } = search;
+  const { q = "", state = "", language = ownLanguage, request: ofRequest, near } = search;
   const org = useOrg();
   const { method, request, isDescending = false } = listed.search;
-  const pages = usePages(method, request({ q, org, state, language }), { isDescending });
+  const pages = usePages(method, request({ q, org, state, language, request: ofRequest, near }), {
+    isDescending,
+  });
   const message = listOf(method.output)?.message;
   const ofInstance = listed.isOfInstance === true ? ({ isInstance: true } as const) : undefined;
   const place = org === undefined ? ofInstance : { organizationId: org, isWithin: true as const };
@@ -42,6 +45,15 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
       {listed.addWord !== undefined && <p className={style["lead"]}>{t(listed.addWord)}</p>}
       {listed.add !== undefined && (
         <Actions actions={listed.add} subject={{ object: page, page }} name="" place={place} />
+      )}
+      {listed.isByRequest === true && ofRequest !== undefined && (
+        <p className={style["lead"]}>
+          {`${t("ofRequest")} `}
+          <code>{ofRequest}</code>{" "}
+          <Link to="." search={keepOrg}>
+            {t("all")}
+          </Link>
+        </p>
       )}
       <div className={style["filters"]}>
         {listed.hasNoFilter !== true && <Filter key={org ?? ""} q={q} />}

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { at, type Kind } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
@@ -18,6 +19,9 @@ import { useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { RowsOf } from "./rows.tsx";
 import { valueOf, wordOf } from "./value.tsx";
+
+// Loaded when somebody first asks who may do what.
+const Access = lazy(async () => ({ default: (await import("./access.tsx")).Access }));
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -55,13 +59,13 @@ function Shown({
   const { may } = useRights();
   const names = useNames([object], kind.facts);
   const message = fieldAt(kind.get.output, kind.object)?.message;
-  const place = placeOf(kind, object);
+  const place = placeOf(kind, object, useOrg());
   const rows = shownRows(kind, object, may, place);
   const { history } = kind;
   const samples = kind.guide?.(object, location.origin) ?? [];
   const hasHistory = history !== undefined && may(history.method, place);
   const tabs = [
-    ...new Set(["overview", ...rows.map((each) => each.tab)]),
+    ...new Set(["overview", ...rows.map((each) => each.tab), "access"]),
     ...(samples.length === 0 ? [] : ["guide"]),
     ...(hasHistory ? ["history"] : []),
     "code",
@@ -95,6 +99,11 @@ function Shown({
         .map((each) => (
           <RowsOf key={each.word} rows={each} on={{ object, place, reload, message, name }} />
         ))}
+      {tab === "access" && (
+        <Suspense>
+          <Access {...{ kind, object, place }} />
+        </Suspense>
+      )}
       {tab === "guide" && samples.length > 0 && (
         <Samples lead={kind.guideWord ?? "guideLead"} samples={samples} />
       )}

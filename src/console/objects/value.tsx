@@ -37,6 +37,7 @@ export function valueOf(
   const value = at(object, shown.path);
   if (isEmpty(value)) return undefined;
   if (value === "0s" && shown.zero !== undefined) return t(shown.zero);
+  if (shown.as === "request") return <Request event={object} id={textOf(value)} />;
   const field = message && fieldAt(message, shown.path);
   return Array.isArray(value) ? (
     <ul>
@@ -73,8 +74,21 @@ function one(
   if (as === "reason") return <Reason reason={text} />;
   if (as === "encoded") return decoded(text);
   if (named !== undefined) return linked(text, named, names.own);
-  if (as === undefined) return plain(field, text);
+  if (as === undefined || as === "request") return plain(field, text);
   return linked(text, namedBy[as], names[as]);
+}
+
+/** The request that an event comes of, which leads to all that it did. */
+function Request({ event, id }: { event: JsonObject; id: string }) {
+  const near = textAt(event, "sequence");
+  return (
+    <Link
+      to="/events"
+      search={(before: { org?: string }) => ({ ...keepOrg(before), request: id, near })}
+    >
+      <Code text={id} />
+    </Link>
+  );
 }
 
 /** What an ID names, as far as the reader may know it. */

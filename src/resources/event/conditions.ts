@@ -16,6 +16,7 @@ export type LogColumns = Record<
   | "ownerType"
   | "ownerId"
   | "editorId"
+  | "requestId"
   | "createdAt",
   Column
 >;
@@ -24,6 +25,9 @@ const largest = 2n ** 63n - 1n;
 
 /** A position in a log. No log gets as far as the database can count. */
 export const position = (asked: bigint): bigint => (asked < largest ? asked : largest);
+
+/** How far from one event of a request its others are looked for. An index of requests would cost each append (decision 0370). */
+const nearby = 1_000n;
 
 /** What a filter of the API keeps of the log. */
 export function condition(
@@ -55,6 +59,14 @@ export function condition(
       return and(
         from === undefined ? undefined : gte(t.sequence, position(from)),
         to === undefined ? undefined : lte(t.sequence, position(to)),
+      );
+    }
+    case "request": {
+      const { id, near } = filter.value;
+      return and(
+        eq(t.requestId, id),
+        gte(t.sequence, position(near) - nearby),
+        lte(t.sequence, position(near + nearby)),
       );
     }
     case "creationDate":

@@ -1,15 +1,20 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { toDetails } from "../object/details.ts";
+import { toDetails, toListDetails } from "../object/details.ts";
+import { toState } from "../object/filters.ts";
+import { toPage } from "../object/list.ts";
 import { listing } from "../object/queries.ts";
 import {
+  effectiveState,
   fromStatePolicy,
   inheritedNotDeletable,
   inheritedReadOnly,
   inherits,
   requireIn,
+  type StatePolicy,
 } from "../reuse/index.ts";
 import type { LinkHolders } from "./answers.ts";
 import { toGetIdp } from "./convert.ts";
@@ -18,6 +23,7 @@ import { type Affected, previewPolicy } from "./preview.ts";
 import { idpTypes, providerTypes } from "./provider-types.ts";
 import { contextOf, type IdpRow, idpQueries, ownerOf } from "./queries.ts";
 import { removeIdpWith } from "./remove-idp.ts";
+import { statePolicySearch } from "./state-policies.ts";
 import { typedHandlers } from "./typed-handlers.ts";
 
 type Service = typeof IdentityProviderService;
@@ -49,6 +55,7 @@ export function idpHandlers(
   const { db, events } = deps;
   const queries = idpQueries(deps);
   const remove = removeIdpWith(deps);
+  const decided = statePolicySearch(deps);
 
   return {
     ...typedHandlers(deps, holders),
@@ -79,6 +86,16 @@ export function idpHandlers(
     },
 
     searchIDPs: listing(queries.search, toGetIdp),
+
+    async listIDPStatePolicies({ id, query }, { instanceId }) {
+      const found = await decided(instanceId, id, toPage(query));
+      const result = found.rows.map(({ contextId, policy, changeDate }) => ({
+        organizationId: contextId,
+        state: toState(effectiveState([policy as StatePolicy])),
+        changeDate: timestampFromDate(changeDate),
+      }));
+      return { details: toListDetails(found), result };
+    },
 
     async previewIDPStatePolicy({ id, preview }, scope) {
       const row = await queries.get(scope.instanceId, id);

@@ -2,12 +2,20 @@ import type { UserDeps } from "../user/index.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { GetMembershipSchema } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
-import type { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
+import type {
+  MembershipService,
+  RolePermissionsSchema,
+} from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { isOfService, type Scope, writeContext } from "../../authz/context.ts";
 import { writesOwnAccount } from "../../authz/limited.ts";
 import { coversEverybody } from "../../authz/holds.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
-import { memberPermission, rolesOf } from "../../authz/roles.ts";
+import {
+  memberPermission,
+  permissionsOf,
+  permissionsOnInstance,
+  rolesOf,
+} from "../../authz/roles.ts";
 import { cachedResponse } from "../../authz/response-cache.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
@@ -176,8 +184,8 @@ export function membershipHandlers(deps: UserDeps): Handlers<Service> {
     searchMemberships: listing(queries.search, toGetMembership),
 
     async listAvailableRoles({ ctx }, scope) {
-      const context = await contexts.resolve(scope, ctx);
-      return { roles: rolesOf(context.type) };
+      const roles = rolesOf((await contexts.resolve(scope, ctx)).type);
+      return { roles, permissions: roles.map(toRolePermissions) };
     },
   };
 }
@@ -193,6 +201,15 @@ function giverCheck({ db, events }: UserDeps) {
     if (await isOfService(tx, editorId)) return;
     const giver = await powers.holdUser(tx, instanceId, editorId);
     requireMayGive(permissionsFrom(giver.memberships), state.context, state.roles);
+  };
+}
+
+function toRolePermissions(role: string): MessageInitShape<typeof RolePermissionsSchema> {
+  const given = permissionsOf(role);
+  return {
+    role,
+    permissions: [...given].toSorted(),
+    onlyInOrganizations: [...given.difference(permissionsOnInstance(role))].toSorted(),
   };
 }
 

@@ -75,6 +75,7 @@ export function sessionAuthorize(deps: UserDeps): Authorize<Service> {
       require(scope, request, ({ creatorId }) =>
         scope.caller.kind === "user" && creatorId === editorOf(scope.caller)),
     deleteSession: (request, scope) => require(scope, request, () => false),
+    getLogInCounts: tenancy.requireOnContext,
     async endOtherSessions(request, scope) {
       const userId = requireNamed(request, scope);
       const organizationId = (await homesOf(scope.instanceId, [userId])).get(userId);
@@ -86,7 +87,7 @@ export function sessionAuthorize(deps: UserDeps): Authorize<Service> {
 
 export type SessionMethods = Exclude<
   keyof Handlers<Service>,
-  keyof IdpIntentHandlers | "endOtherSessions"
+  keyof IdpIntentHandlers | "endOtherSessions" | "getLogInCounts"
 >;
 
 export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, SessionMethods> {

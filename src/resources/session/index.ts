@@ -9,6 +9,7 @@ import { removeContentsOfSessions, sweepSessions } from "./end-sessions.ts";
 import { sessionEvents } from "./events.ts";
 import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
 import { usersOfSessions } from "./held-by.ts";
+import { countLogIns, logInCounts, logIns } from "./log-ins.ts";
 import { trustedBrowsers, trustEnds } from "./trusted-browsers.ts";
 import { sessionVisits } from "./visits.ts";
 import { sessionProjection } from "./projection.ts";
@@ -45,16 +46,26 @@ export { sessionCaller, sessionTokens } from "./token.ts";
 export const sessionModule = (endKept: EndKept): Module<UserDeps> => ({
   events: [sessionEvents],
   projections: [sessionProjection],
-  state: [sessionVisits, trustedBrowsers],
+  state: [sessionVisits, trustedBrowsers, logIns],
   reactions: () => [trustEnds],
   services: (deps) => [
     service(
       SessionService,
-      { ...sessionHandlers(deps), ...idpIntentHandlers(deps), ...endOthersHandlers(deps, endKept) },
+      {
+        ...sessionHandlers(deps),
+        ...idpIntentHandlers(deps),
+        ...endOthersHandlers(deps, endKept),
+        getLogInCounts: logInCounts(deps),
+      },
       sessionAuthorize(deps),
       usersOfSessions(deps),
     ),
   ],
   contents: removeContentsOfSessions,
-  sweeps: (deps) => [sweepSessions(deps), sweepExpiredRows(deps, trustedBrowsers)],
+  sweeps: (deps) => [
+    sweepSessions(deps),
+    sweepExpiredRows(deps, trustedBrowsers),
+    sweepExpiredRows(deps, logIns),
+  ],
+  background: countLogIns,
 });

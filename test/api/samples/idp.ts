@@ -129,6 +129,7 @@ export const idpSamples: Record<string, Sample> = ofService(IdentityProviderServ
     unknown: nowhere,
     writes: false,
   },
+  ListIDPStatePolicies: onId(unknown, (world) => newIdp(world, "forge_b"), false),
   PreviewIDPStatePolicy: {
     valid: async (world) => {
       previewed ??= newIdp(world, "forge_b");

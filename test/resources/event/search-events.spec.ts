@@ -135,7 +135,29 @@ describe("searching events", () => {
     assert.deepEqual(await types([huge]), []);
   });
 
+  it("filters by what one request did, near one of its events", async () => {
+    const organizationId = await addOrganization();
+    const { userId } = await addMember(organizationId, ["ORG_OWNER"]);
+    bodyOf(await remove(`/users/${userId}`));
+    await newTarget();
+    const [event] = (await search([ofAggregate("user", userId)], "query.limit=1")).result;
+    assert.ok(event !== undefined);
+    const { sequence, editor } = event;
+    const near = (distance: bigint, id = editor.request_id) => ({
+      request: { id, near: String(BigInt(sequence) + distance) },
+    });
+    const both = ["org.member.cascade.removed", "user.removed"];
+    assert.deepEqual((await types([near(0n)])).toSorted(), both);
+    assert.deepEqual(await types([near(0n), ofTypes("user")]), ["user.removed"]);
+    assert.ok((await types([near(1_000n)])).includes("user.removed"));
+    assert.deepEqual(await types([near(1_002n)]), []);
+    assert.deepEqual(await types([near(0n, "another")]), []);
+    assert.deepEqual(await types([{ request: { id: "x", near: "18446744073709551615" } }]), []);
+  });
+
   const refused: [string, JsonObject, string][] = [
+    ["no position of a request", { request: { id: "1" } }, "filters[0].request.near"],
+    ["no ID of a request", { request: { near: "1" } }, "filters[0].request.id"],
     ["an empty filter", {}, "filters[0].filter"],
     ["no name of an event", { types: { types: [] } }, "filters[0].types.types"],
     ["an aggregate without its type", { aggregate: { id: "1" } }, "filters[0].aggregate.type"],

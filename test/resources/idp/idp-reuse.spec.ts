@@ -264,6 +264,61 @@ describe("who may see and change identity providers (B3, B4)", () => {
   });
 });
 
+describe("listing what organizations decided", () => {
+  const decided = async (id: string, query = "", options: { token?: string } = {}) =>
+    bodyOf(await get(`/idps/${id}/state_policies${query}`, options));
+  type Decision = { organization_id: string; state: string };
+  const shown = ({ result }: { result: Decision[] }) =>
+    result.map((each) => [each.organization_id, each.state]);
+
+  it("tells those who decided for themselves, page by page, and what they decided", async () => {
+    const id = await addIdp();
+    const organizations = [
+      await addOrganization(),
+      await addOrganization(),
+      await addOrganization(),
+    ].toSorted();
+    const [first = "", second = "", third = ""] = organizations;
+    bodyOf(await setPolicy(id, "ACTIVATE", first));
+    bodyOf(await setPolicy(id, "DEACTIVATE", second));
+    bodyOf(await setPolicy(id, "ACTIVATE", third));
+    const page = await decided(id, "?query.limit=2&query.asc=true");
+    assert.deepEqual(shown(page), [
+      [first, "EFFECTIVE_STATE_ACTIVE"],
+      [second, "EFFECTIVE_STATE_INACTIVE"],
+    ]);
+    assert.equal(page.details.total_result, "3");
+    assert.equal(page.details.end_of_list, false);
+    const { next } = page.details;
+    const rest = await decided(id, `?query.limit=2&query.asc=true&query.after=${next}`);
+    assert.deepEqual(shown(rest), [[third, "EFFECTIVE_STATE_ACTIVE"]]);
+    assert.equal(rest.details.end_of_list, true);
+    bodyOf(await setPolicy(id, "INHERIT", third));
+    bodyOf(await remove(`/organizations/${first}`));
+    const left = await decided(id);
+    assert.deepEqual(shown(left), [[second, "EFFECTIVE_STATE_INACTIVE"]]);
+    assert.equal(left.details.total_result, "1");
+  });
+
+  it("is for who may read the provider in the instance, and refuses what names another list", async () => {
+    const [id, other] = [await addIdp(), await addIdp()];
+    const [organization, second] = [await addOrganization(), await addOrganization()];
+    bodyOf(await setPolicy(id, "DEACTIVATE", organization));
+    bodyOf(await setPolicy(id, "DEACTIVATE", second));
+    const owner = await addMember(organization, ["ORG_OWNER"]);
+    assertRefused((await get(`/idps/${id}/state_policies`, owner)).refusal, notFound);
+    const viewer = await addCaller(app, ["IAM_OWNER_VIEWER"]);
+    const { details } = await decided(id, "?query.limit=1", viewer);
+    const elsewhere = `/idps/${other}/state_policies?query.after=${details.next}`;
+    const invalid = { code: 3, reason: "CURSOR_INVALID" };
+    assertRefused((await get(elsewhere, viewer)).refusal, invalid);
+    const both = `/idps/${id}/state_policies?query.offset=1&query.after=${details.next}`;
+    assertRefused((await get(both, viewer)).refusal, { code: 3, reason: "OFFSET_WITH_CURSOR" });
+    const own = await addIdp(organization);
+    assert.deepEqual(shown(await decided(own, "", owner)), []);
+  });
+});
+
 describe("previewing a state policy", () => {
   /** A person of an organization with an account at the provider. */
   async function addLinked(organization: string, idpId: string): Promise<string> {

@@ -290,4 +290,21 @@ describe("available roles", () => {
       reason: "ORGANIZATION_NOT_FOUND",
     });
   });
+
+  it("say what each of them gives, and what of it counts in organizations alone", async () => {
+    const { roles, permissions } = bodyOf(await get("/memberships/available_roles"));
+    assert.deepEqual(
+      permissions.map(({ role }: { role: string }) => role),
+      roles,
+    );
+    const given = (role: string) =>
+      permissions.find((each: { role: string }) => each.role === role);
+    const owner = given("IAM_OWNER");
+    assert.ok(owner.permissions.includes("idp.write"));
+    assert.deepEqual(owner.permissions, owner.permissions.toSorted());
+    assert.deepEqual(owner.only_in_organizations, []);
+    const manager = given("IAM_ORG_MANAGER");
+    assert.ok(manager.permissions.includes("idp.write"));
+    assert.deepEqual(manager.only_in_organizations, ["idp.delete", "idp.read", "idp.write"]);
+  });
 });

@@ -19,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/event/v3alpha/query.proto.
  */
 export const file_idsvc_resources_event_v3alpha_query: GenFile = /*@__PURE__*/
-  fileDesc("CilpZHN2Yy9yZXNvdXJjZXMvZXZlbnQvdjNhbHBoYS9xdWVyeS5wcm90bxIdaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEitgMKEUV2ZW50U2VhcmNoRmlsdGVyEkAKBXR5cGVzGAEgASgLMi8uaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuRXZlbnRUeXBlc0ZpbHRlckgAEkMKCWFnZ3JlZ2F0ZRgCIAEoCzIuLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkFnZ3JlZ2F0ZUZpbHRlckgAEj0KBmVkaXRvchgDIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkVkaXRvckZpbHRlckgAEjsKBW93bmVyGAQgASgLMiouaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuT3duZXJGaWx0ZXJIABJBCghzZXF1ZW5jZRgFIAEoCzItLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLlNlcXVlbmNlRmlsdGVySAASSgoNY3JlYXRpb25fZGF0ZRgGIAEoCzIxLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkNyZWF0aW9uRGF0ZUZpbHRlckgAQg8KBmZpbHRlchIFukgCCAEiNQoQRXZlbnRUeXBlc0ZpbHRlchIhCgV0eXBlcxgBIAMoCUISukgPkgEMCAEQZCIGcgTA1BgBIlEKD0FnZ3JlZ2F0ZUZpbHRlchIaCgR0eXBlGAEgASgJQgy6SAnIAQFyBMDUGAESGwoCaWQYAiABKAlCCrpIB3IFEAEY9ANIAIgBAUIFCgNfaWQiLQoMRWRpdG9yRmlsdGVyEh0KB3VzZXJfaWQYASABKAlCDLpICcgBAXIEwNQYASJsCgtPd25lckZpbHRlchI6CgR0eXBlGAEgASgOMh8uaWRzdmMub2JqZWN0LnYzYWxwaGEuT3duZXJUeXBlQgu6SAjIAQGCAQIQARIaCgJpZBgCIAEoCUIJukgGcgTA1BgBSACIAQFCBQoDX2lkIpsBCg5TZXF1ZW5jZUZpbHRlchIRCgRmcm9tGAEgASgESACIAQESDwoCdG8YAiABKARIAYgBATpVukhSGlAKFnNlcXVlbmNlX2ZpbHRlci5ib3VuZHMSFm5hbWUgZnJvbSwgdG8sIG9yIGJvdGgaHmhhcyh0aGlzLmZyb20pIHx8IGhhcyh0aGlzLnRvKUIHCgVfZnJvbUIFCgNfdG8iwgEKEkNyZWF0aW9uRGF0ZUZpbHRlchIoCgRmcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXA6WrpIVxpVChtjcmVhdGlvbl9kYXRlX2ZpbHRlci5ib3VuZHMSFm5hbWUgZnJvbSwgdG8sIG9yIGJvdGgaHmhhcyh0aGlzLmZyb20pIHx8IGhhcyh0aGlzLnRvKSpRCg5FdmVudEZpZWxkTmFtZRIgChxFVkVOVF9GSUVMRF9OQU1FX1VOU1BFQ0lGSUVEEAASHQoZRVZFTlRfRklFTERfTkFNRV9TRVFVRU5DRRABYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options]);
+  fileDesc("CilpZHN2Yy9yZXNvdXJjZXMvZXZlbnQvdjNhbHBoYS9xdWVyeS5wcm90bxIdaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEi9wMKEUV2ZW50U2VhcmNoRmlsdGVyEkAKBXR5cGVzGAEgASgLMi8uaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuRXZlbnRUeXBlc0ZpbHRlckgAEkMKCWFnZ3JlZ2F0ZRgCIAEoCzIuLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkFnZ3JlZ2F0ZUZpbHRlckgAEj0KBmVkaXRvchgDIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkVkaXRvckZpbHRlckgAEjsKBW93bmVyGAQgASgLMiouaWRzdmMucmVzb3VyY2VzLmV2ZW50LnYzYWxwaGEuT3duZXJGaWx0ZXJIABJBCghzZXF1ZW5jZRgFIAEoCzItLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLlNlcXVlbmNlRmlsdGVySAASSgoNY3JlYXRpb25fZGF0ZRgGIAEoCzIxLmlkc3ZjLnJlc291cmNlcy5ldmVudC52M2FscGhhLkNyZWF0aW9uRGF0ZUZpbHRlckgAEj8KB3JlcXVlc3QYByABKAsyLC5pZHN2Yy5yZXNvdXJjZXMuZXZlbnQudjNhbHBoYS5SZXF1ZXN0RmlsdGVySABCDwoGZmlsdGVyEgW6SAIIASI1ChBFdmVudFR5cGVzRmlsdGVyEiEKBXR5cGVzGAEgAygJQhK6SA+SAQwIARBkIgZyBMDUGAEiUQoPQWdncmVnYXRlRmlsdGVyEhoKBHR5cGUYASABKAlCDLpICcgBAXIEwNQYARIbCgJpZBgCIAEoCUIKukgHcgUQARj0A0gAiAEBQgUKA19pZCItCgxFZGl0b3JGaWx0ZXISHQoHdXNlcl9pZBgBIAEoCUIMukgJyAEBcgTA1BgBImwKC093bmVyRmlsdGVyEjoKBHR5cGUYASABKA4yHy5pZHN2Yy5vYmplY3QudjNhbHBoYS5Pd25lclR5cGVCC7pICMgBAYIBAhABEhoKAmlkGAIgASgJQgm6SAZyBMDUGAFIAIgBAUIFCgNfaWQimwEKDlNlcXVlbmNlRmlsdGVyEhEKBGZyb20YASABKARIAIgBARIPCgJ0bxgCIAEoBEgBiAEBOlW6SFIaUAoWc2VxdWVuY2VfZmlsdGVyLmJvdW5kcxIWbmFtZSBmcm9tLCB0bywgb3IgYm90aBoeaGFzKHRoaXMuZnJvbSkgfHwgaGFzKHRoaXMudG8pQgcKBV9mcm9tQgUKA190byLCAQoSQ3JlYXRpb25EYXRlRmlsdGVyEigKBGZyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDpaukhXGlUKG2NyZWF0aW9uX2RhdGVfZmlsdGVyLmJvdW5kcxIWbmFtZSBmcm9tLCB0bywgb3IgYm90aBoeaGFzKHRoaXMuZnJvbSkgfHwgaGFzKHRoaXMudG8pIkAKDVJlcXVlc3RGaWx0ZXISGAoCaWQYASABKAlCDLpICcgBAXIEwNQYARIVCgRuZWFyGAIgASgEQge6SAQyAigBKlEKDkV2ZW50RmllbGROYW1lEiAKHEVWRU5UX0ZJRUxEX05BTUVfVU5TUEVDSUZJRUQQABIdChlFVkVOVF9GSUVMRF9OQU1FX1NFUVVFTkNFEAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_object_v3alpha_object, file_idsvc_options_v1_options]);
 
 /**
  * Keeps the events that match.
@@ -80,6 +80,14 @@ export type EventSearchFilter = Message<"idsvc.resources.event.v3alpha.EventSear
      */
     value: CreationDateFilter;
     case: "creationDate";
+  } | {
+    /**
+     * Keeps what one request did, near one of its events.
+     *
+     * @generated from field: idsvc.resources.event.v3alpha.RequestFilter request = 7;
+     */
+    value: RequestFilter;
+    case: "request";
   } | { case: undefined; value?: undefined };
 };
 
@@ -244,6 +252,35 @@ export type CreationDateFilter = Message<"idsvc.resources.event.v3alpha.Creation
  */
 export const CreationDateFilterSchema: GenMessage<CreationDateFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_event_v3alpha_query, 6);
+
+/**
+ * Keeps what one request did. Its events follow each other in the log, as far as others do not write meanwhile: they are looked
+ * for among the 1,000 positions before and the 1,000 after one that is known, whatever the length of the log.
+ *
+ * @generated from message idsvc.resources.event.v3alpha.RequestFilter
+ */
+export type RequestFilter = Message<"idsvc.resources.event.v3alpha.RequestFilter"> & {
+  /**
+   * The ID of the request, as `editor.request_id` of an event tells it.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The position in the log of one of its events.
+   *
+   * @generated from field: uint64 near = 2;
+   */
+  near: bigint;
+};
+
+/**
+ * Describes the message idsvc.resources.event.v3alpha.RequestFilter.
+ * Use `create(RequestFilterSchema)` to create a new message.
+ */
+export const RequestFilterSchema: GenMessage<RequestFilter> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_event_v3alpha_query, 7);
 
 /**
  * The columns that events can be sorted by.

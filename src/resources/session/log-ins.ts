@@ -1,0 +1,120 @@
+import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import type { Handlers } from "../../authz/service.ts";
+import type { Deps } from "../../projection/module.ts";
+import { and, eq, gte } from "../../storage/drizzle.ts";
+import { putRow } from "../../storage/row-change.ts";
+import { instant, int64, table, text } from "../../storage/table.ts";
+import { sessions } from "./projection.ts";
+
+/** What each process has counted of the log-ins of a day; their sum is how many there were. */
+export const logIns = table(
+  "log_ins",
+  {
+    instanceId: text(),
+    /** Empty for those of all organizations together. */
+    organizationId: text(),
+    /** Of UTC, as 2026-11-26. */
+    day: text(),
+    process: text(),
+    count: int64(),
+    expiresAt: instant(),
+  },
+  {
+    key: ["instanceId", "organizationId", "day", "process"],
+    indexes: [{ columns: ["expiresAt"] }],
+  },
+);
+
+const usualDays = 14;
+const flushMs = 1_000;
+const dayMs = 86_400_000;
+/** Longer than may be asked for. */
+const keptMs = 33 * dayMs;
+
+const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
+
+/**
+ * Counts sessions that are begun for somebody who is known, once they are committed, in memory; each second it is written, so
+ * that a log-in costs nothing more and a process that is killed loses a second of the counts.
+ */
+export function countLogIns(
+  { db, now }: Pick<Deps, "db" | "now">,
+  onError: (error: unknown) => void,
+): AsyncDisposable {
+  type Counted = { instanceId: string; organizationId: string; day: string; count: number };
+  // Of this process, and only of the day that is.
+  const counted = new Map<string, Counted>();
+  const due = new Set<Counted>();
+  let today = "";
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<void> = Promise.resolve();
+
+  function add(instanceId: string, organizationId: string): void {
+    const key = `${instanceId}\n${organizationId}`;
+    let found = counted.get(key);
+    if (found === undefined) {
+      counted.set(key, (found = { instanceId, organizationId, day: today, count: 0 }));
+    }
+    found.count += 1;
+    due.add(found);
+  }
+
+  async function flush(): Promise<void> {
+    timer = undefined;
+    const expiresAt = new Date(now().getTime() + keptMs);
+    const rows = [...due].map((each) => ({ ...each, count: BigInt(each.count) }));
+    due.clear();
+    for (const [instanceId, own] of Map.groupBy(rows, (row) => row.instanceId)) {
+      const changes = own.map((row) =>
+        putRow(logIns, { ...row, process: db.processName, expiresAt }),
+      );
+      await db.commit({ instanceId, expect: [], claims: [], events: [], changes }).catch(onError);
+    }
+  }
+
+  const forget = db.onInsert(sessions, ({ instanceId, userId, organizationId }) => {
+    if (userId === "") return;
+    const day = dayOf(now());
+    if (day !== today) counted.clear();
+    today = day;
+    add(String(instanceId), "");
+    add(String(instanceId), String(organizationId));
+    timer ??= setTimeout(() => void (flushing = flushing.then(flush)), flushMs).unref();
+  });
+  return {
+    async [Symbol.asyncDispose]() {
+      forget();
+      clearTimeout(timer);
+      await flushing;
+      await flush();
+    },
+  };
+}
+
+/** Answers how many log-ins there were: it reads a row a day and process, by the key. */
+export function logInCounts({
+  db,
+  now,
+}: Pick<Deps, "db" | "now">): Handlers<typeof SessionService>["getLogInCounts"] {
+  const t = db.table(logIns);
+  return async ({ days: asked }, { instanceId, context }) => {
+    const days = asked === 0 ? usualDays : asked;
+    const end = now().getTime();
+    const shown = Array.from({ length: days }, (_, nth) =>
+      dayOf(new Date(end - (days - 1 - nth) * dayMs)),
+    );
+    const rows = await db.read
+      .select({ day: t.day, count: t.count })
+      .from(t)
+      .where(
+        and(
+          eq(t.instanceId, instanceId),
+          eq(t.organizationId, context.type === "organization" ? context.organizationId : ""),
+          gte(t.day, shown[0] ?? ""),
+        ),
+      );
+    const counts = new Map<string, bigint>();
+    for (const { day, count } of rows) counts.set(day, (counts.get(day) ?? 0n) + count);
+    return { result: shown.map((day) => ({ day, count: counts.get(day) ?? 0n })) };
+  };
+}
