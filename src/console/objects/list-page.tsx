@@ -21,6 +21,10 @@ import { useWatch } from "./watch.ts";
 // Loaded when somebody first marks a row.
 const Selection = lazy(async () => ({ default: (await import("./selection.tsx")).Selection }));
 
+const pollMs = 5_000;
+/** Whoever has read on is not called back to the beginning. */
+const mostPolled = 50;
+
 /** The list of all objects of a kind, as its declaration says, with what may be made there. */
 export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }) {
   const search: PageSearch = useSearch({ strict: false });
@@ -29,13 +33,19 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   const { method, request, isDescending = false } = listed.search;
   const pages = usePages(method, request({ q, org, state, language, request: ofRequest, near }), {
     isDescending,
+    ...(listed.isPolled && { again: (rows) => (rows.length <= mostPolled ? pollMs : false) }),
   });
   const message = listOf(method.output)?.message;
   const ofInstance = listed.isOfInstance === true ? ({ isInstance: true } as const) : undefined;
   const place = org === undefined ? ofInstance : { organizationId: org, isWithin: true as const };
   const { me } = useRights();
   const page = { instance: me.instanceId, ...(org === undefined ? {} : { org }) };
-  useWatch(listed.isLive === true, org, () => void pages.reload());
+  const watched = {
+    types: listed.watches,
+    calls: pages.loaded,
+    ...(org === undefined ? {} : { org }),
+  };
+  useWatch(watched, () => void pages.reload());
   const columns = useListColumns(listed, pages.rows ?? [], { place, page, reload: pages.reload });
   const marking = useMarks(listed, pages.rows ?? []);
   return (
@@ -81,6 +91,7 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
         pages={pages}
         keyOf={keyOfRow}
         columns={[...marking.columns, ...columns]}
+        goesOn
       />
     </>
   );
