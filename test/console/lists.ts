@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { dialogOf } from "./tasks.ts";
-import { enter, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
+import { enter, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
 
 export function describeLists(): void {
   describe("a list in the console (K6)", () => {
@@ -80,6 +80,42 @@ export function describeLists(): void {
       await page.unroute(/SearchUsers/);
       await page.getByRole("button", { name: "Show more" }).click();
       await page.getByRole("status").getByText("Shown, all: 60").waitFor();
+    });
+
+    it("loses nothing of what is done to many rows when the session ends meanwhile", async () => {
+      const organizationId = await peer.addOrganization({ name: "Many" });
+      const ids: string[] = [];
+      for (const username of ["zebu-1", "zebu-2", "zebu-3"]) {
+        ids.push(await peer.addPerson({ username }, organizationId));
+      }
+      await using visit = await enter(`/ui/console/people?org=${organizationId}`);
+      const { page, id, loginName } = visit;
+      const dialog = dialogOf(page);
+      for (const nth of [1, 2, 3]) await page.getByLabel(`Mark: zebu-${nth}`).check();
+      let calls = 0;
+      await page.route(/DeleteUser/, async (route) => {
+        calls += 1;
+        if (calls === 2) {
+          const { result } = bodyOf(await peer.post("/sign_ins/_search", [{ user_id: id }]));
+          for (const { details } of result) bodyOf(await peer.remove(`/sign_ins/${details.id}`));
+        }
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "Delete (3)" }).click();
+      await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+      await dialog.getByText("You are signed out").waitFor();
+      await dialog.getByText("1 / 3").waitFor();
+      await shoot(page, "many-ended");
+      assert.deepEqual(await faultsOf(page), []);
+      const popup = page.waitForEvent("popup");
+      await dialog.getByRole("button", { name: "Sign in in another window" }).click();
+      await logIn(await popup, loginName);
+      await dialog.getByText("Done: 3 / 3").waitFor();
+      assert.equal(calls, 4);
+      for (const each of ids) assert.equal((await peer.get(`/users/${each}`)).status, 404);
+      await dialog.getByRole("button", { name: "Close" }).click();
+      await page.getByText("There is nothing here yet").waitFor();
+      assert.equal(await page.getByText("Marked:").count(), 0);
     });
   });
 }

@@ -45,7 +45,8 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
     calls: pages.loaded,
     ...(org === undefined ? {} : { org }),
   };
-  useWatch(watched, () => void pages.reload());
+  // What cannot be read anew stays as it was read.
+  useWatch(watched, () => void pages.reload().catch(() => undefined));
   const columns = useListColumns(listed, pages.rows ?? [], { place, page, reload: pages.reload });
   const marking = useMarks(listed, pages.rows ?? []);
   return (
@@ -76,12 +77,13 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
         {listed.isByLanguage === true && <LanguageFilter chosen={language} />}
         <ExportButton word={route.word} columns={listed.columns} {...{ message, all: pages.all }} />
       </div>
-      {marking.marked.length > 0 && (
+      {(marking.marked.length > 0 || marking.isActing) && (
         <Suspense>
           <Selection
             actions={marking.actions}
             rows={marking.marked}
             nameOf={(row) => textAt(row, listed.columns[0]?.path ?? "")}
+            acting={marking.setActing}
             end={marking.clear}
           />
         </Suspense>
@@ -123,6 +125,7 @@ function useListColumns(
 /** Rows that are marked, by a box in each, where something may be done with several. */
 function useMarks({ selected = [], columns }: Listed, rows: readonly JsonObject[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [isActing, setActing] = useState(false);
   const { may } = useRights();
   const actions = selected.filter(({ method }) => may(method));
   const idOf = (row: JsonObject) => textAt(row, "details.id");
@@ -141,6 +144,8 @@ function useMarks({ selected = [], columns }: Listed, rows: readonly JsonObject[
   );
   return {
     actions,
+    isActing,
+    setActing,
     marked: rows.filter((row) => ids.has(idOf(row))),
     clear: () => setIds(new Set()),
     columns: actions.length === 0 ? [] : [{ title: t("mark"), show: mark, isNarrow: true }],
