@@ -103,6 +103,8 @@ export function usePages(
     /** All that the list has, page by page. */
     all,
     rows: found.data?.pages.flatMap(rowsIn),
+    /** How many pages there are of it here. */
+    loaded: found.data?.pages.length ?? 1,
     error: found.error,
     hasMore: found.hasNextPage,
     isFetchingMore: found.isFetchingNextPage,

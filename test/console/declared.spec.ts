@@ -19,6 +19,12 @@ import {
 
 const lacks = (message: DescMessage, path: string): boolean => fieldAt(message, path) === undefined;
 
+const events = modules({
+  multitenancy_resources_api: true,
+  multitenancy_settings: true,
+  oidc_token_exchange: true,
+}).flatMap((module) => module.events);
+
 describe("what the console declares", () => {
   it("shows what the messages of the schema have", () => {
     const wrong = allShown.flatMap(({ shown, message }) =>
@@ -84,15 +90,7 @@ describe("what the console declares", () => {
   });
 
   it("asks for histories of what there are events of", () => {
-    const known = new Set(
-      modules({
-        multitenancy_resources_api: true,
-        multitenancy_settings: true,
-        oidc_token_exchange: true,
-      })
-        .flatMap((module) => module.events)
-        .map((events) => events[definition].aggregateType),
-    );
+    const known = new Set(events.map((each) => each[definition].aggregateType));
     for (const { path, kind } of declaredKinds) {
       const request = kind.history?.request({ details: { id: "1" } }) ?? {};
       for (const filter of objectsAt(request, "filters")) {
@@ -100,6 +98,16 @@ describe("what the console declares", () => {
         assert.ok(type === "" || known.has(type), `${path}: ${type}`);
       }
     }
+  });
+
+  it("watches for events that there are", () => {
+    const known = events.flatMap((each) => [...each[definition].rules.keys()]);
+    const wrong = declaredLists.flatMap(({ path, listed }) =>
+      (listed.watches ?? [])
+        .filter((asked) => !known.some((type) => type === asked || type.startsWith(`${asked}.`)))
+        .map((asked) => `${path}: ${asked}`),
+    );
+    assert.deepEqual(wrong, []);
   });
 
   it("tells what a change was made of wherever it begins with what is there", () => {

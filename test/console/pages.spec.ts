@@ -7,6 +7,7 @@ import { describeAccess } from "./access.ts";
 import { addressesOf } from "./addresses.ts";
 import { describeChanges } from "./changes.ts";
 import { describeHistory } from "./history.ts";
+import { describeLists } from "./lists.ts";
 import { describeDisturbed } from "./disturbed.ts";
 import { describeHome } from "./home.ts";
 import {
@@ -64,8 +65,14 @@ describe("the console in a browser", () => {
     const { page } = visit;
     await page.getByRole("link", { name: "aardvark-49" }).waitFor();
     assert.equal(await page.getByRole("link", { name: "aardvark-54" }).count(), 0);
-    await page.getByRole("button", { name: "Show more" }).click();
+    await page.getByRole("status").getByText("Shown so far: 50").waitFor();
+    await page.keyboard.press("End");
     await page.getByRole("link", { name: "aardvark-54" }).waitFor();
+    await page
+      .getByRole("status")
+      .getByText(/^Shown, all: \d+$/)
+      .waitFor();
+    assert.equal(await page.getByRole("button", { name: "Show more" }).count(), 0);
     await page.getByLabel("Begins with").fill("AARDVARK-5");
     await page.waitForURL(/q=AARDVARK-5/);
     await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 5);
@@ -248,4 +255,5 @@ describeHome(() => world);
 describeAccess(() => world);
 describeChanges();
 describeHistory();
+describeLists();
 describeDisturbed();

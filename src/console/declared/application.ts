@@ -274,6 +274,7 @@ export const applications: Listed = {
     }),
   },
   states: ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"],
+  watches: ["project.application"],
   columns: [
     { path: "app.name" },
     { path: "client_id", as: "code" },

@@ -51,6 +51,7 @@ export const targets: Listed = {
     method: action.searchTargets,
     request: ({ q }) => ({ filters: present([q !== "" && { name: begins(q) }]) }),
   },
+  watches: ["target"],
   columns: [
     { path: "target.name" },
     { path: "target.timeout" },
@@ -187,6 +188,7 @@ export const executions: Listed = {
   isOfInstance: true,
   search: { method: action.searchExecutions, request: () => ({}) },
   hasNoFilter: true,
+  watches: ["execution"],
   columns: [
     { path: "details.id", word: "condition", as: "code" },
     { path: "execution.targets", named: namedTarget },
@@ -236,6 +238,7 @@ export const deliveries: Listed = {
   isOfInstance: true,
   search: { method: delivery.searchDeliveries, request: () => ({}), isDescending: true },
   hasNoFilter: true,
+  isPolled: true,
   columns: [
     { path: "trigger_name" },
     { path: "trigger" },
@@ -259,7 +262,7 @@ export const events: Listed = {
   },
   hasNoFilter: true,
   isByRequest: true,
-  isLive: true,
+  watches: [],
   columns: eventColumns,
 };
 
@@ -270,6 +273,7 @@ export const refusals: Listed = {
     isDescending: true,
   },
   hasNoFilter: true,
+  isPolled: true,
   columns: [
     { path: "kind" },
     { path: "reason", word: "reason", as: "reason" },

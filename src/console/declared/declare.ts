@@ -185,8 +185,10 @@ export type Listed = {
   isOfInstance?: true;
   /** Values of an enumeration to choose from. */
   states?: readonly string[];
-  /** New events are shown as they happen. */
-  isLive?: true;
+  /** Events, by name or group, after which it is read anew while it is shown; all of them, where none is named. */
+  watches?: readonly string[];
+  /** What is in it is no event: its beginning is read anew every few seconds. */
+  isPolled?: true;
   /** It can show what one request did alone. */
   isByRequest?: true;
   /** Nothing is filtered by what names begin with. */

@@ -14,6 +14,7 @@ export const webKeys: Listed = {
   isOfInstance: true,
   search: { method: keys.listWebKeys, request: () => ({}) },
   hasNoFilter: true,
+  watches: ["web_key"],
   columns: [
     { path: "details.id", word: "id", as: "code" },
     { path: "state" },
@@ -60,6 +61,7 @@ export const userSchemas: Listed = {
   isOfInstance: true,
   search: { method: schemas.searchUserSchemas, request: () => ({}) },
   hasNoFilter: true,
+  watches: ["user_schema"],
   columns: [
     { path: "user_schema.type" },
     { path: "revision" },
@@ -128,6 +130,7 @@ export const administrators: Listed = {
   search: { method: members.searchMemberships, request: () => ({}) },
   isOfInstance: true,
   hasNoFilter: true,
+  watches: ["instance.member", "org.member", "project.member", "project.grant.member"],
   columns: [
     { path: "membership.user_id", word: "field_user", as: "person" },
     { path: "membership.roles", as: "code" },

@@ -24,6 +24,7 @@ export const mailProviders: Listed = {
   isOfInstance: true,
   search: { method: smtp.searchSMTPProviders, request: () => ({}) },
   hasNoFilter: true,
+  watches: ["instance.smtp"],
   columns: [
     { path: "smtp_provider.description" },
     { path: "smtp_provider.sender_address" },
@@ -87,6 +88,7 @@ export const smsProviders: Listed = {
   isOfInstance: true,
   search: { method: sms.searchSMSProviders, request: () => ({}) },
   hasNoFilter: true,
+  watches: ["instance.sms"],
   columns: [
     { path: "sms_provider.description" },
     { path: "sms_provider.sender_number" },

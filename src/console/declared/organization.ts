@@ -159,6 +159,7 @@ export const organizations: Listed = {
     }),
   },
   states: ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"],
+  watches: ["org.added", "org.changed", "org.removed", "org.deactivated", "org.reactivated"],
   columns: [
     { path: "organization.name" },
     { path: "state" },

@@ -72,6 +72,21 @@ export const people: Listed = {
     }),
   },
   states: ["USER_STATE_ACTIVE", "USER_STATE_INACTIVE", "USER_STATE_LOCKED", "USER_STATE_INITIAL"],
+  // A log-in is none of these.
+  watches: [
+    "user.added",
+    "user.changed",
+    "user.removed",
+    "user.deactivated",
+    "user.reactivated",
+    "user.locked",
+    "user.unlocked",
+    "user.username",
+    "user.human.added",
+    "user.human.profile",
+    "user.human.email.changed",
+    "user.machine",
+  ],
   columns: [
     { path: "user.username" },
     { path: "user.data", word: "name", text: userName },

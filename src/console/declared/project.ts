@@ -124,6 +124,13 @@ export const projects: Listed = {
     }),
   },
   states: ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"],
+  watches: [
+    "project.added",
+    "project.changed",
+    "project.removed",
+    "project.deactivated",
+    "project.reactivated",
+  ],
   columns: [
     { path: "project.name" },
     { path: "details.resource_owner.id", word: "organization", as: "organization" },

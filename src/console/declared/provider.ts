@@ -180,6 +180,7 @@ export const failedLogIns: Listed = {
     isDescending: true,
   },
   hasNoFilter: true,
+  watches: ["idpintent.failed"],
   columns: [
     { path: "payload.reason", word: "reason", as: "reason" },
     { path: "creation_date", word: "when" },
@@ -197,6 +198,7 @@ export const providers: Listed = {
       filters: present([q !== "" && { name: begins(q) }]),
     }),
   },
+  watches: ["instance.idp", "org.idp"],
   columns: [
     { path: "idp.name" },
     { path: "type", word: "kind" },

@@ -1,9 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { messageOf, refusalOf } from "../calls.ts";
+import { messageOf, type Refusal, refusalOf } from "../calls.ts";
 import { download } from "../objects/csv.ts";
+import { useRights } from "../rights.ts";
 import { t } from "../told.ts";
+import { useWhenBack } from "./again.ts";
 import style from "./forms.module.css";
+import { RefusedCall } from "./refused.tsx";
 
 /** One of many calls: what it is about, and the call. */
 export type Run = { label: string; call: () => Promise<unknown> };
@@ -11,7 +14,8 @@ type Outcome = { label: string; refused?: string; reason?: string };
 
 /**
  * Many calls, one after the other, with how far they are and what became of each. What is refused holds up no other; closing the
- * dialog ends it after the call that is under way.
+ * dialog ends it after the call that is under way. Where the session has ended, or a step-up is asked for, it waits until the reader has
+ * logged in beside, and goes on with the call that was refused.
  */
 export function Runs({
   word,
@@ -25,7 +29,9 @@ export function Runs({
   /** Goes back to the form, with those that were refused. */
   again?: (labels: readonly string[]) => void;
 }) {
-  const outcomes = useOutcomes(runs);
+  const { outcomes, halted, goOn } = useOutcomes(runs);
+  const { me } = useRights();
+  const { wait } = useWhenBack(me.userId, goOn);
   const refused = outcomes.filter((each) => each.refused !== undefined);
   const isDone = outcomes.length === runs.length;
   const report = () =>
@@ -39,6 +45,7 @@ export function Runs({
       <p role="status">
         {`${isDone ? `${t("done")}: ` : ""}${outcomes.length - refused.length} / ${runs.length}`}
       </p>
+      {halted !== undefined && <RefusedCall refusal={halted} beside={wait} />}
       {refused.length > 0 && (
         <table className={style["compared"]}>
           <caption>{t("refusedRows")}</caption>
@@ -75,12 +82,14 @@ export function Runs({
   );
 }
 
-/** Makes the calls, and gives what became of those that are over. */
-function useOutcomes(runs: readonly Run[]): readonly Outcome[] {
+/** Makes the calls, and gives what became of those that are over, and the refusal that they wait at. */
+function useOutcomes(runs: readonly Run[]) {
   const [outcomes, setOutcomes] = useState<readonly Outcome[]>([]);
+  const [halted, setHalted] = useState<Refusal>();
   const client = useQueryClient();
   const isBegun = useRef(false);
   const isOver = useRef(false);
+  const resume = useRef(() => {});
   useEffect(() => {
     isOver.current = false;
     // Development mounts twice, and calls are made once.
@@ -88,21 +97,34 @@ function useOutcomes(runs: readonly Run[]): readonly Outcome[] {
       isBegun.current = true;
       void begin();
     }
-    return () => void (isOver.current = true);
+    return () => {
+      isOver.current = true;
+      resume.current();
+    };
   }, []);
   async function begin(): Promise<void> {
-    for (const { label, call } of runs) {
-      if (isOver.current) return;
-      const outcome = await call().then(
-        () => ({ label }),
-        (error: unknown) => {
-          const refusal = refusalOf(error);
-          return { label, refused: messageOf(refusal), reason: refusal.reason };
-        },
-      );
-      setOutcomes((before) => [...before, outcome]);
+    for (const run of runs) {
+      for (;;) {
+        if (isOver.current) return;
+        const refusal = await run.call().then(
+          () => undefined,
+          (error: unknown) => refusalOf(error),
+        );
+        if (refusal?.isSignedOut !== true && refusal?.isStepUp !== true) {
+          setOutcomes((before) => [...before, outcomeOf(run, refusal)]);
+          break;
+        }
+        setHalted(refusal);
+        await new Promise<void>((resolve) => (resume.current = resolve));
+        setHalted(undefined);
+      }
     }
     await client.invalidateQueries();
   }
-  return outcomes;
+  return { outcomes, halted, goOn: () => resume.current() };
 }
+
+const outcomeOf = ({ label }: Run, refusal: Refusal | undefined): Outcome =>
+  refusal === undefined
+    ? { label }
+    : { label, refused: messageOf(refusal), reason: refusal.reason };

@@ -21,6 +21,10 @@ import { useWatch } from "./watch.ts";
 // Loaded when somebody first marks a row.
 const Selection = lazy(async () => ({ default: (await import("./selection.tsx")).Selection }));
 
+const pollMs = 5_000;
+/** Whoever has read on is not called back to the beginning. */
+const mostPolled = 50;
+
 /** The list of all objects of a kind, as its declaration says, with what may be made there. */
 export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }) {
   const search: PageSearch = useSearch({ strict: false });
@@ -29,13 +33,20 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   const { method, request, isDescending = false } = listed.search;
   const pages = usePages(method, request({ q, org, state, language, request: ofRequest, near }), {
     isDescending,
+    ...(listed.isPolled && { again: (rows) => (rows.length <= mostPolled ? pollMs : false) }),
   });
   const message = listOf(method.output)?.message;
   const ofInstance = listed.isOfInstance === true ? ({ isInstance: true } as const) : undefined;
   const place = org === undefined ? ofInstance : { organizationId: org, isWithin: true as const };
   const { me } = useRights();
   const page = { instance: me.instanceId, ...(org === undefined ? {} : { org }) };
-  useWatch(listed.isLive === true, org, () => void pages.reload());
+  const watched = {
+    types: listed.watches,
+    calls: pages.loaded,
+    ...(org === undefined ? {} : { org }),
+  };
+  // What cannot be read anew stays as it was read.
+  useWatch(watched, () => void pages.reload().catch(() => undefined));
   const columns = useListColumns(listed, pages.rows ?? [], { place, page, reload: pages.reload });
   const marking = useMarks(listed, pages.rows ?? []);
   return (
@@ -66,12 +77,13 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
         {listed.isByLanguage === true && <LanguageFilter chosen={language} />}
         <ExportButton word={route.word} columns={listed.columns} {...{ message, all: pages.all }} />
       </div>
-      {marking.marked.length > 0 && (
+      {(marking.marked.length > 0 || marking.isActing) && (
         <Suspense>
           <Selection
             actions={marking.actions}
             rows={marking.marked}
             nameOf={(row) => textAt(row, listed.columns[0]?.path ?? "")}
+            acting={marking.setActing}
             end={marking.clear}
           />
         </Suspense>
@@ -81,6 +93,7 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
         pages={pages}
         keyOf={keyOfRow}
         columns={[...marking.columns, ...columns]}
+        goesOn
       />
     </>
   );
@@ -112,6 +125,7 @@ function useListColumns(
 /** Rows that are marked, by a box in each, where something may be done with several. */
 function useMarks({ selected = [], columns }: Listed, rows: readonly JsonObject[]) {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
+  const [isActing, setActing] = useState(false);
   const { may } = useRights();
   const actions = selected.filter(({ method }) => may(method));
   const idOf = (row: JsonObject) => textAt(row, "details.id");
@@ -130,6 +144,8 @@ function useMarks({ selected = [], columns }: Listed, rows: readonly JsonObject[
   );
   return {
     actions,
+    isActing,
+    setActing,
     marked: rows.filter((row) => ids.has(idOf(row))),
     clear: () => setIds(new Set()),
     columns: actions.length === 0 ? [] : [{ title: t("mark"), show: mark, isNarrow: true }],

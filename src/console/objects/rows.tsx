@@ -83,7 +83,7 @@ function Found({ rows, search, on }: { rows: Rows; search: Search; on: OnPage })
   );
 }
 
-type Pages = Omit<ReturnType<typeof usePages>, "reload" | "all"> & {
+type Pages = Omit<ReturnType<typeof usePages>, "reload" | "all" | "loaded"> & {
   reload?: ReturnType<typeof usePages>["reload"];
 };
 

@@ -10,22 +10,27 @@ import { callByJson } from "../json-calls.ts";
 import { t } from "../told.ts";
 import style from "./objects.module.css";
 
-/** What can be done with all rows that are marked: asked once, then done one after the other. */
+type Open = { action: Action; isSent: boolean; chosen: readonly JsonObject[] };
+
+/** What can be done with all rows that are marked: asked once, then done one after the other, whatever the list shows meanwhile. */
 export function Selection({
   actions,
   rows,
   nameOf,
+  acting,
   end,
 }: {
   actions: readonly Action[];
   rows: readonly JsonObject[];
   nameOf: (row: JsonObject) => string;
+  /** Told whether something is being done: until that is over it has to stay. */
+  acting: (isActing: boolean) => void;
   end: () => void;
 }) {
-  const [open, setOpen] = useState<{ action: Action; isSent: boolean }>();
-  const names = rows.map(nameOf).join(", ");
+  const [open, setOpen] = useState<Open>();
   const close = () => {
     setOpen(undefined);
+    acting(false);
     if (open?.isSent === true) end();
   };
   return (
@@ -36,49 +41,64 @@ export function Selection({
           key={action.word}
           type="button"
           className={style["action"]}
-          onClick={() => setOpen({ action, isSent: false })}
+          onClick={() => {
+            setOpen({ action, isSent: false, chosen: rows });
+            acting(true);
+          }}
         >
           {`${t(action.word)} (${rows.length})`}
         </button>
       ))}
       {open !== undefined && (
-        <Dialog.Root open onOpenChange={(isOpen) => !isOpen && close()}>
-          <Dialog.Portal>
-            <Dialog.Backdrop className={form["backdrop"] ?? ""} />
-            <Dialog.Popup className={form["dialog"] ?? ""}>
-              <Dialog.Title className={form["title"] ?? ""}>{t(open.action.word)}</Dialog.Title>
-              {open.isSent ? (
-                <Runs
-                  word={open.action.word}
-                  close={close}
-                  runs={rows.map((row) => ({
-                    label: nameOf(row),
-                    call: () =>
-                      callByJson(
-                        open.action.method,
-                        givenOf(open.action.given, { object: row, page: row }),
-                      ),
-                  }))}
-                />
-              ) : (
-                <form
-                  className={form["form"]}
-                  onSubmit={(event) => {
-                    event.preventDefault();
-                    setOpen({ ...open, isSent: true });
-                  }}
-                >
-                  <p className={form["of"]}>{names}</p>
-                  <About action={open.action} name={names} />
-                  <Buttons close={close} isDangerous>
-                    {t(open.action.word)}
-                  </Buttons>
-                </form>
-              )}
-            </Dialog.Popup>
-          </Dialog.Portal>
-        </Dialog.Root>
+        <Acting {...{ nameOf, close, ...open }} send={() => setOpen({ ...open, isSent: true })} />
       )}
     </div>
+  );
+}
+
+/** Asks, and then does it to each of the rows that were chosen. */
+function Acting({
+  action,
+  isSent,
+  chosen,
+  nameOf,
+  close,
+  send,
+}: Open & { nameOf: (row: JsonObject) => string; close: () => void; send: () => void }) {
+  const names = chosen.map(nameOf).join(", ");
+  return (
+    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className={form["backdrop"] ?? ""} />
+        <Dialog.Popup className={form["dialog"] ?? ""}>
+          <Dialog.Title className={form["title"] ?? ""}>{t(action.word)}</Dialog.Title>
+          {isSent ? (
+            <Runs
+              word={action.word}
+              close={close}
+              runs={chosen.map((row) => ({
+                label: nameOf(row),
+                call: () =>
+                  callByJson(action.method, givenOf(action.given, { object: row, page: row })),
+              }))}
+            />
+          ) : (
+            <form
+              className={form["form"]}
+              onSubmit={(event) => {
+                event.preventDefault();
+                send();
+              }}
+            >
+              <p className={form["of"]}>{names}</p>
+              <About action={action} name={names} />
+              <Buttons close={close} isDangerous>
+                {t(action.word)}
+              </Buttons>
+            </form>
+          )}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
   );
 }

@@ -1,5 +1,5 @@
-import type { ReactNode } from "react";
-import { t } from "../told.ts";
+import { type ReactNode, useEffect, useRef } from "react";
+import { numberText, t } from "../told.ts";
 import { Problem } from "./problem.tsx";
 import { Waiting } from "./waiting.tsx";
 import style from "./parts.module.css";
@@ -27,13 +27,16 @@ export function List<R>({
   pages,
   columns,
   keyOf,
+  goesOn = false,
 }: {
   label: string;
   pages: Pages<R>;
   columns: readonly Column<R>[];
   keyOf: (row: R) => string;
+  /** It is the last on its page: its next part is read when the reader comes to the end. */
+  goesOn?: boolean;
 }) {
-  const { rows, error, hasMore, isFetchingMore, more, retry } = pages;
+  const { rows, error, retry } = pages;
   // What was read stays while it cannot be read anew.
   if (error !== null && error !== undefined && rows === undefined)
     return <Problem error={error} retry={retry} title="h2" />;
@@ -70,16 +73,53 @@ export function List<R>({
           ))}
         </tbody>
       </table>
-      {hasMore && (
-        <button
-          type="button"
-          className={style["button"]}
-          disabled={isFetchingMore}
-          onClick={() => more()}
-        >
-          {t(isFetchingMore ? "loading" : "more")}
-        </button>
+      {goesOn && (
+        <p className={style["shown"]} role="status">
+          {`${t(pages.hasMore ? "shownSoFar" : "shownAll")}: ${numberText(String(rows.length))}`}
+        </p>
       )}
+      {pages.hasMore && <More pages={pages} goesOn={goesOn} />}
     </>
+  );
+}
+
+/** How near its end somebody comes to a list that goes on. */
+const nearby = "400px";
+
+/** The button for the next part of a list. Where the list goes on by itself, whoever sees the button need not press it. */
+function More({
+  pages: { error, isFetchingMore, more },
+  goesOn,
+}: {
+  pages: Omit<Pages<unknown>, "rows">;
+  goesOn: boolean;
+}) {
+  const button = useRef<HTMLButtonElement>(null);
+  const next = useRef(more);
+  useEffect(() => void (next.current = more));
+  // What was refused is asked again by hand alone.
+  const isWaiting = goesOn && !isFetchingMore && (error === null || error === undefined);
+  useEffect(() => {
+    if (!isWaiting || button.current === null) return;
+    const end = new IntersectionObserver(
+      (seen) => {
+        if (seen.some(({ isIntersecting }) => isIntersecting)) next.current();
+      },
+      { rootMargin: nearby },
+    );
+    end.observe(button.current);
+    return () => end.disconnect();
+  }, [isWaiting]);
+  return (
+    <button
+      ref={button}
+      type="button"
+      className={style["button"]}
+      // It keeps the focus of whoever works by keyboard.
+      aria-disabled={isFetchingMore}
+      onClick={() => isFetchingMore || more()}
+    >
+      {t(isFetchingMore ? "loading" : "more")}
+    </button>
   );
 }

@@ -1,0 +1,121 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { bodyOf } from "../support/peer.ts";
+import { dialogOf } from "./tasks.ts";
+import { enter, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
+
+export function describeLists(): void {
+  describe("a list in the console (K6)", () => {
+    it("goes on where the reader comes to its end, and is as it was when they come back", async () => {
+      const organizationId = await peer.addOrganization({ name: "Lists" });
+      for (let n = 0; n < 160; n++) {
+        const username = `walrus-${String(n).padStart(3, "0")}`;
+        await peer.addPerson({ username }, organizationId);
+      }
+      await using visit = await enter(`/ui/console/people?org=${organizationId}`);
+      const { page } = visit;
+      const status = page.getByRole("status");
+      await status.getByText("Shown so far: 50").waitFor();
+      await page.getByRole("link", { name: "walrus-049" }).scrollIntoViewIfNeeded();
+      await status.getByText("Shown so far: 100").waitFor();
+      // By keyboard alone: what the button brings comes as soon as it is reached, and each time that it is pressed.
+      await page.getByRole("button", { name: "Show more" }).focus();
+      await status.getByText("Shown so far: 150").waitFor();
+      await page.keyboard.press("Enter");
+      await status.getByText("Shown, all: 160").waitFor();
+      assert.equal(await page.getByRole("button", { name: "Show more" }).count(), 0);
+      await shoot(page, "list-all");
+      assert.deepEqual(await faultsOf(page), []);
+      const one = page.getByRole("link", { name: "walrus-120" });
+      await one.scrollIntoViewIfNeeded();
+      const before = await page.evaluate(() => scrollY);
+      assert.ok(before > 1_000);
+      await one.click();
+      await page.getByRole("link", { name: "History" }).waitFor();
+      await page.goBack();
+      await one.waitFor();
+      await status.getByText("Shown, all: 160").waitFor();
+      await page.waitForFunction((y) => Math.abs(scrollY - y) < 5, before);
+      expectQuiet(visit);
+    });
+
+    it("shows by itself what others do, and takes nothing from whoever fills in a form", async () => {
+      const organizationId = await peer.addOrganization({ name: "Watched" });
+      await peer.addPerson({ username: "tapir-1" }, organizationId);
+      await using visit = await enter(`/ui/console/people?org=${organizationId}`);
+      const { page } = visit;
+      const watching = page.waitForResponse(/WatchEvents/);
+      await page.reload();
+      await watching;
+      await page.getByRole("link", { name: "tapir-1" }).waitFor();
+      await page.getByRole("button", { name: "Create a person" }).click();
+      const field = dialogOf(page).getByLabel("Username");
+      await field.fill("half a name");
+      const id = await peer.addPerson({ username: "tapir-2" }, organizationId);
+      await page.locator(`tbody a[href*="${id}"]`).waitFor();
+      assert.equal(await field.inputValue(), "half a name");
+      bodyOf(await peer.remove(`/users/${id}`));
+      await page.locator(`tbody a[href*="${id}"]`).waitFor({ state: "detached" });
+      assert.equal(await field.inputValue(), "half a name");
+      expectQuiet(visit);
+    });
+
+    it("asks no more by itself after a part of it was refused", async () => {
+      const organizationId = await peer.addOrganization({ name: "Refused" });
+      for (let n = 0; n < 60; n++) {
+        await peer.addPerson({ username: `yak-${String(n).padStart(2, "0")}` }, organizationId);
+      }
+      await using visit = await enter(`/ui/console/people?org=${organizationId}`);
+      const { page } = visit;
+      await page.getByRole("status").getByText("Shown so far: 50").waitFor();
+      let asked = 0;
+      await page.route(/SearchUsers/, (route) => {
+        asked += 1;
+        return route.abort();
+      });
+      await page.keyboard.press("End");
+      // A call that did not arrive is made once more.
+      await page.waitForTimeout(3_000);
+      assert.ok(asked >= 1 && asked <= 2, String(asked));
+      await page.unroute(/SearchUsers/);
+      await page.getByRole("button", { name: "Show more" }).click();
+      await page.getByRole("status").getByText("Shown, all: 60").waitFor();
+    });
+
+    it("loses nothing of what is done to many rows when the session ends meanwhile", async () => {
+      const organizationId = await peer.addOrganization({ name: "Many" });
+      const ids: string[] = [];
+      for (const username of ["zebu-1", "zebu-2", "zebu-3"]) {
+        ids.push(await peer.addPerson({ username }, organizationId));
+      }
+      await using visit = await enter(`/ui/console/people?org=${organizationId}`);
+      const { page, id, loginName } = visit;
+      const dialog = dialogOf(page);
+      for (const nth of [1, 2, 3]) await page.getByLabel(`Mark: zebu-${nth}`).check();
+      let calls = 0;
+      await page.route(/DeleteUser/, async (route) => {
+        calls += 1;
+        if (calls === 2) {
+          const { result } = bodyOf(await peer.post("/sign_ins/_search", [{ user_id: id }]));
+          for (const { details } of result) bodyOf(await peer.remove(`/sign_ins/${details.id}`));
+        }
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "Delete (3)" }).click();
+      await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+      await dialog.getByText("You are signed out").waitFor();
+      await dialog.getByText("1 / 3").waitFor();
+      await shoot(page, "many-ended");
+      assert.deepEqual(await faultsOf(page), []);
+      const popup = page.waitForEvent("popup");
+      await dialog.getByRole("button", { name: "Sign in in another window" }).click();
+      await logIn(await popup, loginName);
+      await dialog.getByText("Done: 3 / 3").waitFor();
+      assert.equal(calls, 4);
+      for (const each of ids) assert.equal((await peer.get(`/users/${each}`)).status, 404);
+      await dialog.getByRole("button", { name: "Close" }).click();
+      await page.getByText("There is nothing here yet").waitFor();
+      assert.equal(await page.getByText("Marked:").count(), 0);
+    });
+  });
+}
