@@ -11,6 +11,7 @@ import {
   desk,
   endVisits,
   enter,
+  enterAgain,
   evil,
   expectQuiet,
   faultsOf,
@@ -45,7 +46,7 @@ after(endVisits);
 
 describe("the console in a browser", () => {
   it("leads whoever is not signed in through the log-in to the page that they asked for", async () => {
-    await using visit = await enter("/ui/console/people?q=aardvark-0");
+    await using visit = await enter("/ui/console/people?q=aardvark-0", { byPages: true });
     const { page } = visit;
     assert.equal(new URL(page.url()).search, "?q=aardvark-0");
     await page.getByRole("link", { name: "aardvark-00" }).waitFor();
@@ -58,7 +59,7 @@ describe("the console in a browser", () => {
   });
 
   it("shows lists page by page, filters by the address, and opens what is chosen", async () => {
-    await using visit = await enter(`/ui/console/people?org=${organizationId}`);
+    await using visit = await enterAgain(`/people?org=${organizationId}`);
     const { page } = visit;
     await page.getByRole("link", { name: "aardvark-49" }).waitFor();
     assert.equal(await page.getByRole("link", { name: "aardvark-54" }).count(), 0);
@@ -81,7 +82,7 @@ describe("the console in a browser", () => {
   });
 
   it("finds everything with the keyboard alone", async () => {
-    await using visit = await enter("/ui/console/people");
+    await using visit = await enterAgain("/people");
     const { page } = visit;
     await page.keyboard.press("Control+k");
     const box = page.getByRole("combobox", { name: "Search" });
@@ -177,7 +178,7 @@ describe("the console in a browser", () => {
   });
 
   it("says why something is not shown, with what to tell who can help", async () => {
-    await using visit = await enter("/ui/console/people/404");
+    await using visit = await enterAgain("/people/404");
     const { page } = visit;
     const alert = page.getByRole("alert");
     await alert.waitFor();
