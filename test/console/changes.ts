@@ -338,7 +338,7 @@ export function describeChanges(): void {
       const { page } = visit;
       await page.getByRole("heading", { level: 1, name: "Gecko" }).waitFor();
       for (const path of ["/organizations", "/people", "/projects", "/settings/login"]) {
-        await page.goto(`${peer.issuer}/ui/console${path}`);
+        await visit.go(path);
         await page.getByRole("table").first().waitFor();
         const buttons = await page.getByRole("main").getByRole("button").allTextContents();
         const reading = new Set(["Show more", "Save as CSV"]);

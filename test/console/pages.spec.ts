@@ -234,8 +234,10 @@ describe("the console in a browser", () => {
       for (const path of some) {
         await visit.go(path);
         await shoot(page, `${path.replaceAll(/\W+/g, "-").slice(1)}-${name}`);
-        assert.deepEqual(await faultsOf(page), [], `${path} ${name}`);
         assert.deepEqual(await strangers(page), [], `${path} ${name}`);
+        // Four hundred rows are alike, and take axe as long as all other pages of a look.
+        if (path === "/texts") await visit.go(`${path}?q=password`);
+        assert.deepEqual(await faultsOf(page), [], `${path} ${name}`);
       }
       assert.equal(await page.evaluate(() => document.documentElement.lang), look.locale);
       expectQuiet(visit);
