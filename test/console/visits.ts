@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import type { APIResponse, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { systemResolver } from "../../src/egress/resolver.ts";
 import { axe } from "../login/axe.ts";
 import { type TestBrowser, startBrowser, type Visit } from "../support/browser.ts";
+import { logInUnseen } from "../support/browser-login.ts";
 import { addPersonNamed, password } from "../support/login.ts";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
-import { formOf } from "../support/user-agent.ts";
 
 /** How far the service is ahead of this machine. */
 export const clock = { ahead: 0 };
@@ -99,7 +99,10 @@ export async function enter(path: string, options: EnterOptions = {}): Promise<E
   bodyOf(await peer.post("/memberships", { ctx, user_id: id, roles }), 201);
   const visit = await browser.visit({ viewport: desk, ...more });
   const { page } = visit;
-  if (byPages !== true) await takeCookies(page, loginName);
+  if (byPages !== true) {
+    const shown = await logInUnseen(page, `${peer.issuer}/ui/console/login`, loginName);
+    assert.equal(shown.pathname, "/ui/console");
+  }
   await page.goto(`${peer.issuer}${path}`);
   if (byPages === true) await logIn(page, loginName);
   await page.waitForURL((url) => url.pathname.startsWith("/ui/console/"));
@@ -158,21 +161,6 @@ export async function openPrivately(address: string): Promise<Visit> {
   const visit = await browser.visit({ viewport: desk });
   await visit.page.goto(address);
   return visit;
-}
-
-/** Logs a browser in to the console without opening a page, which takes a third of the time that the pages take. */
-async function takeCookies(page: Page, loginName: string): Promise<void> {
-  const { request } = page.context();
-  const submit = async (shown: APIResponse, values: Record<string, string>) => {
-    const { action, fields } = formOf(await shown.text());
-    const headers = { origin: peer.issuer, "sec-fetch-site": "same-origin" };
-    const address = new URL(action, shown.url()).href;
-    return request.post(address, { form: { ...fields, ...values }, headers });
-  };
-  const begun = await request.get(`${peer.issuer}/ui/console/login`);
-  const named = await submit(begun, { login_name: loginName });
-  const shown = await submit(named, { password });
-  assert.equal(new URL(shown.url()).pathname, "/ui/console");
 }
 
 /** Fills in the pages of the log-in that ask for a name and a password. */
