@@ -40,7 +40,7 @@ export function describeHistory(): void {
       bodyOf(await peer.post("/memberships", given), 201);
       bodyOf(await peer.remove(`/users/${id}`));
       bodyOf(await peer.post("/organizations", { name: "Quoll West" }), 201);
-      await using visit = await enter(`/ui/console/organizations/${details.id}?tab=history`);
+      await using visit = await enterAgain(`/organizations/${details.id}?tab=history`);
       const { page } = visit;
       const rows = page.getByRole("row");
       await visit.go("/events");
