@@ -16,6 +16,7 @@ import {
 import { type JobFailure, type Pace, startJobWorker } from "../../src/jobs/worker.ts";
 import type { MigratableDatabase } from "../../src/storage/database.ts";
 import { asc } from "../../src/storage/drizzle.ts";
+import type { Schema } from "../../src/storage/schema.ts";
 import type { Place } from "../storage/place.ts";
 
 export const bellEvents = defineEvents("bell", { rung: payload<{ note: string }>() });
@@ -34,10 +35,12 @@ export const by: WriteContext = {
   requestId: "request",
 };
 
+export const schema: Schema = { state: [jobs], projections: [] };
+
 export type Store = AsyncDisposable & { db: MigratableDatabase; events: EventStore };
 
 export async function openStore(place: Pick<Place, "open">, now: () => Date): Promise<Store> {
-  const db = await place.open({ state: [jobs], projections: [] });
+  const db = await place.open(schema);
   await db.migrate();
   const secrets = createSecretStore(db, { current: newSealingKey("master:test") });
   const events = createEventStore({

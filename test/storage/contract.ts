@@ -14,10 +14,14 @@ import { textContract } from "./text-contract.ts";
 
 export type Fresh = AsyncDisposable & { db: MigratableDatabase; place: Place };
 
-/** What every database must do, whatever its dialect (H5). */
-export function storageContract(newPlace: () => Promise<Place>): void {
+/**
+ * What every database must do, whatever its dialect (H5).
+ *
+ * @param madePlace a place that has the tables already, for what is not about making them
+ */
+export function storageContract(newPlace: () => Promise<Place>, madePlace = newPlace): void {
   const fresh = async (): Promise<Fresh> => {
-    const place = await newPlace();
+    const place = await madePlace();
     const db = await place.open(schema);
     await db.migrate();
     return {

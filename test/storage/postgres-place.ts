@@ -1,12 +1,17 @@
 import { openPostgres } from "../../src/storage/postgres/driver.ts";
-import { freshDatabase, type TestDatabase } from "../support/postgres.ts";
+import type { Schema } from "../../src/storage/schema.ts";
+import { databaseOf, freshDatabase, type TestDatabase } from "../support/postgres.ts";
 import type { Place } from "./place.ts";
 
 export type DatabasePlace = Place & { url: string; query: TestDatabase["execute"] };
 
-/** A database of its own on the PostgreSQL server of the tests. */
-export async function databasePlace(): Promise<DatabasePlace> {
-  const database = await freshDatabase();
+/**
+ * A database of its own on the PostgreSQL server of the tests.
+ *
+ * @param made has the tables of this schema, as to make them takes longer than most of what is tried with them
+ */
+export async function databasePlace(made?: Schema): Promise<DatabasePlace> {
+  const database = await (made === undefined ? freshDatabase() : databaseOf(made));
   const { url } = database;
   return {
     url,

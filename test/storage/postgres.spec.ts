@@ -17,7 +17,8 @@ const refused = (reason: string, says: RegExp) => (error: unknown) => {
   return true;
 };
 
-describe("the store on PostgreSQL", () => storageContract(databasePlace));
+describe("the store on PostgreSQL", () =>
+  storageContract(databasePlace, () => databasePlace(schema)));
 
 describe("opening a PostgreSQL database", () => {
   const sound: ServerFacts = {
