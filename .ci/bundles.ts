@@ -6,7 +6,7 @@ import { root, type Spec } from "./specs.ts";
 
 const mostTogether = 20;
 // Each takes as long as twenty others, and which process ends last must not decide when the run ends.
-const mostBrowsers = 4;
+const mostBrowsers = 5;
 
 /**
  * What the test runner starts as a process each, in this order: specs that take longest, files that load several in turn, and

@@ -2,7 +2,6 @@ import { hash } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -10,11 +9,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
-import { build, type Metafile, type Plugin } from "esbuild";
-import { consoleSchema } from "./console-schema.ts";
-import { bufIn } from "./generate.ts";
+import type { Metafile } from "esbuild";
 
 const root = resolve(import.meta.dirname, "..");
 
@@ -29,6 +25,7 @@ const sourceRoots = [
   "proto/idsvc",
   "package-lock.json",
   ".ci/console.ts",
+  ".ci/console-bundle.ts",
   ".ci/console-schema.ts",
 ];
 
@@ -52,7 +49,9 @@ async function buildTo(target: string, sources: string): Promise<void> {
   const aside = `${target}.${process.pid}`;
   mkdirSync(aside, { recursive: true });
   try {
-    const metafile = await bundle(aside);
+    // What bundles takes a second to load, and most who ask find what was bundled before.
+    const { bundle } = await import("./console-bundle.ts");
+    const metafile = await bundle(aside, start);
     const outputs = Object.entries(metafile.outputs).map(
       ([path, output]) => [relative(aside, join(root, path)), output] as const,
     );
@@ -74,68 +73,6 @@ async function buildTo(target: string, sources: string): Promise<void> {
     rmSync(aside, { recursive: true, force: true });
   }
 }
-
-/** Bundles the pages over the schema that clients have (decision 0343). */
-async function bundle(outdir: string): Promise<Metafile> {
-  const folder = mkdtempSync(join(tmpdir(), "idsvc-console-"));
-  try {
-    const template = join(root, "sdk/typescript/buf.gen.yaml");
-    bufIn(root, ["generate", "--template", template, "--output", folder], "pipe");
-    const { metafile } = await build({
-      entryPoints: [start],
-      outdir,
-      absWorkingDir: root,
-      nodePaths: [join(root, "node_modules")],
-      bundle: true,
-      splitting: true,
-      format: "esm",
-      target: "es2022",
-      jsx: "automatic",
-      minify: true,
-      legalComments: "none",
-      entryNames: "[name].[hash]",
-      chunkNames: "[name].[hash]",
-      define: { "process.env.NODE_ENV": '"production"' },
-      plugins: [schemaIn(join(folder, "gen")), schemaOptions],
-      metafile: true,
-      logLevel: "silent",
-    });
-    return metafile;
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
-
-/** The schema by names that are the same wherever it lies, so that equal sources give equal bytes. */
-const schemaIn = (gen: string): Plugin => ({
-  name: "schema",
-  setup({ onResolve, onLoad }) {
-    const namespace = "schema";
-    onResolve({ filter: /^#gen\// }, ({ path }) => ({ path: path.slice(5), namespace }));
-    onResolve({ filter: /^\./, namespace }, ({ path, importer }) => ({
-      path: join(dirname(importer), path),
-      namespace,
-    }));
-    onLoad({ filter: /./, namespace }, ({ path }) => ({
-      contents: readFileSync(join(gen, path), "utf8"),
-      loader: "ts",
-      resolveDir: root,
-    }));
-  },
-});
-
-/** What forms need of the options that the schema above lacks. */
-const schemaOptions: Plugin = {
-  name: "schema options",
-  setup({ onResolve, onLoad }) {
-    const namespace = "schema-options";
-    onResolve({ filter: /^#schema-options$/ }, ({ path }) => ({ path, namespace }));
-    onLoad({ filter: /./, namespace }, () => {
-      const json = JSON.stringify(consoleSchema());
-      return { contents: `export const { rules, rest } = JSON.parse(${JSON.stringify(json)});` };
-    });
-  },
-};
 
 /** The licences of the packages that are in the files. */
 function licencesOf({ inputs }: Metafile): string {

@@ -28,6 +28,7 @@ type Manifest = Record<"name" | "version" | "description" | "license" | "type", 
   scripts: { start: string };
   exports: Record<string, string>;
   dependencies: Record<string, string>;
+  optionalDependencies: Record<string, string>;
 };
 
 /**
@@ -131,6 +132,10 @@ process.execve(node, [node, ...process.execArgv, ...flags, main, ...process.argv
 
 function published(manifest: Manifest): object {
   const { name, version, description, license, type, dependencies, exports } = manifest;
+  // The others are Node and the compiler of the schema for one processor each, which only the repository needs.
+  const optional = Object.entries(manifest.optionalDependencies).filter(([of]) =>
+    of.startsWith("@opentelemetry/"),
+  );
   const doors = Object.entries(exports).map(([door, file]) => [
     door,
     { types: file.replace(/\.ts$/, ".d.ts"), default: file.replace(/\.ts$/, ".js") },
@@ -147,6 +152,7 @@ function published(manifest: Manifest): object {
     imports: { "#gen/*.ts": { types: "./gen/*.d.ts", default: "./gen/*.js" } },
     files: ["bin", "src", "gen", "console", "docs", ...schema],
     dependencies,
+    optionalDependencies: Object.fromEntries(optional),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawnSync } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import {
@@ -79,6 +79,9 @@ subscribe("child_process", (message) => {
     clearTimeout(end);
   });
 });
+
+// Else each of the specs that open the console first builds its pages. One that fails is told by them.
+if (files.length === 0) spawnSync(process.execPath, [join(import.meta.dirname, "console.ts")]);
 
 /** Files of specs on an engine, a process each, of which so many run at the same time. */
 type Run = { engine: Engine; files: string[]; concurrency: number };

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { type DomainError, failedPrecondition } from "../errors.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { configValueWrong } from "./config.ts";
 import { version } from "./version.ts";
@@ -21,17 +22,32 @@ const endpoints = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_END
  * The tracing that the standard variables of OpenTelemetry ask for: nothing, and nothing is loaded, unless one of them says
  * where to send spans.
  *
- * @throws INVALID_ARGUMENT CONFIG_VALUE_WRONG
+ * @throws INVALID_ARGUMENT CONFIG_VALUE_WRONG; FAILED_PRECONDITION TRACING_NOT_INSTALLED where the SDK is not installed, which is
+ * an optional dependency
  */
 export async function tracingOf(env: Env, logger: Logger): Promise<Tracing | undefined> {
   const settings = tracingSettings(env);
   if (settings === undefined) return undefined;
-  const { openTelemetry } = await import("../telemetry/opentelemetry.ts");
+  const { openTelemetry } = await import("../telemetry/opentelemetry.ts").catch((error) => {
+    throw isNotFound(error) ? notInstalled(error) : error;
+  });
   return openTelemetry({ ...settings, version }, (error) => {
     // Its message alone: an error of the exporter may hold the address with what stands in it.
     const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
     logger.warn({ code }, "traces cannot be delivered: spans are dropped until they can");
   });
+}
+
+const isNotFound = (error: unknown): error is Error =>
+  error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
+
+function notInstalled({ message }: Error): DomainError {
+  const [, missing = "the SDK of OpenTelemetry"] = /'(@opentelemetry\/[^']+)'/.exec(message) ?? [];
+  return failedPrecondition(
+    "TRACING_NOT_INSTALLED",
+    `traces are asked for (OTEL_EXPORTER_OTLP_*), and ${missing} is not installed: install with optional packages (npm install --include=optional), or set OTEL_SDK_DISABLED=true`,
+    { metadata: { missing } },
+  );
 }
 
 /** @throws INVALID_ARGUMENT CONFIG_VALUE_WRONG */

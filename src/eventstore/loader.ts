@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, parameter } from "../storage/drizzle.ts";
+import { and, asc, eq, gt, parameter } from "../storage/drizzle.ts";
 import type { Database } from "../storage/database.ts";
 import { events } from "../storage/kernel-tables.ts";
 import type { Aggregate } from "./aggregate.ts";
@@ -81,7 +81,7 @@ export function createLoader(
     const rows = await db.read
       .select()
       .from(t)
-      .where(and(ofType, inArray(t.aggregateId, [...ids])));
+      .where(and(ofType, db.isAmong(t.aggregateId, ids)));
     const streams = new Map<string, LoggedEvent[]>(ids.map((id) => [id, []]));
     for (const event of await openAll(rows)) streams.get(event.aggregateId)?.push(event);
     return [...streams].map(([id, own]) => {

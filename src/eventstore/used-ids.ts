@@ -7,8 +7,34 @@ const key = (type: string, id: string) => `${type}/${id}`;
 /** Which ids objects have or had, as one unit asks for them: each is read once, and expected to stay as it was. */
 export function createUsedIds(db: Database, instanceId: string) {
   const t = db.table(events);
-  const isUsed = new Map<string, boolean>();
+  // Of each id, whether an object of the type has or had it, by type.
+  const known = new Map<string, Map<string, boolean>>();
   const free = new Map<string, Expectation>();
+
+  async function read(types: readonly string[], ids: string[]): Promise<void> {
+    const rows = await db.read
+      .select({ type: t.aggregateType, id: t.aggregateId })
+      .from(t)
+      .where(
+        and(
+          eq(t.instanceId, instanceId),
+          inArray(t.aggregateType, [...types]),
+          db.isAmong(t.aggregateId, ids),
+          eq(t.aggregateVersion, 1n),
+        ),
+      );
+    const found = new Set(rows.map(({ type, id }) => key(type, id)));
+    for (const id of ids) {
+      const of = known.get(id) ?? new Map<string, boolean>();
+      known.set(id, of);
+      for (const aggregateType of types) {
+        const name = key(aggregateType, id);
+        of.set(aggregateType, found.has(name));
+        if (found.has(name)) continue;
+        free.set(name, { kind: "stream", aggregateType, aggregateId: id, version: 0n });
+      }
+    }
+  }
 
   return {
     /** @param recorded the streams that the unit writes */
@@ -17,33 +43,18 @@ export function createUsedIds(db: Database, instanceId: string) {
       ids: readonly string[],
       recorded: ReadonlyMap<string, unknown>,
     ): Promise<ReadonlySet<string>> {
-      const unread = ids.filter((id) => types.some((type) => !isUsed.has(key(type, id))));
-      if (unread.length > 0) {
-        const rows = await db.read
-          .select({ type: t.aggregateType, id: t.aggregateId })
-          .from(t)
-          .where(
-            and(
-              eq(t.instanceId, instanceId),
-              inArray(t.aggregateType, [...types]),
-              inArray(t.aggregateId, unread),
-              eq(t.aggregateVersion, 1n),
-            ),
-          );
-        const found = new Set(rows.map(({ type, id }) => key(type, id)));
-        for (const type of types) {
-          for (const id of unread) isUsed.set(key(type, id), found.has(key(type, id)));
-        }
+      const unread = ids.filter((id) => {
+        const of = known.get(id);
+        return of === undefined || types.some((type) => !of.has(type));
+      });
+      if (unread.length > 0) await read(types, unread);
+      const used = new Set<string>();
+      for (const id of ids) {
+        const of = known.get(id);
+        if (types.some((type) => of?.get(type) === true || recorded.has(key(type, id))))
+          used.add(id);
       }
-      for (const aggregateType of types) {
-        for (const aggregateId of ids) {
-          const name = key(aggregateType, aggregateId);
-          if (isUsed.get(name) === true) continue;
-          free.set(name, { kind: "stream", aggregateType, aggregateId, version: 0n });
-        }
-      }
-      const has = (name: string) => isUsed.get(name) === true || recorded.has(name);
-      return new Set(ids.filter((id) => types.some((type) => has(key(type, id)))));
+      return used;
     },
     /** What must still be so when the unit commits, of streams that are not looked after already. */
     expected: (isKept: (name: string) => boolean): Expectation[] =>

@@ -15,6 +15,7 @@ import {
   firstFactorAt,
   levelsOf,
   maxStepUpAgeMs,
+  provenBy,
   type Progress as ProgressOf,
   type TrustedBrowsers,
 } from "../resources/session/index.ts";
@@ -70,6 +71,13 @@ const pathOf: Readonly<Record<Exclude<Step, "done">, string>> = {
   consent: paths.consent,
 };
 
+// Two replicas need not agree on the time to the second.
+const skewMs = 5_000;
+
+/** Whether a proof is asked for that is no older than the flow; one of a clock that went back since is none. */
+const asksAnew = ({ freshSince, stepUp }: FlowData): boolean =>
+  freshSince !== undefined || stepUp !== undefined;
+
 /** What a flow begins with, as its request wants it. */
 export const beginningOf = ({ request, begin }: FlowData): Missing => {
   if (request?.prompt.includes("create")) return "create";
@@ -81,7 +89,10 @@ export function createAdvance(parts: Parts): Advance {
 
   const sessionOf: Advance["sessionOf"] = async ({ hasFlow, flow, at }) => {
     const id = hasFlow ? flow.data.sessionId : undefined;
-    return id === undefined ? undefined : sessions.find(at.instanceId, id);
+    const session = id === undefined ? undefined : await sessions.find(at.instanceId, id);
+    if (session === undefined || !asksAnew(flow.data)) return session;
+    const until = new Date(parts.now().getTime() + skewMs);
+    return { ...session, proofs: provenBy(session.proofs, until) };
   };
 
   async function stepWith(context: PageContext, session: LoginSession | undefined) {

@@ -6,6 +6,7 @@ import { chooseLanguage } from "../texts/languages.ts";
 import type { Page } from "./page.ts";
 import { blockedPage } from "./pages/blocked.ts";
 import { type ErrorCode, errorPage, type ErrorView } from "./pages/error.ts";
+import { drawn } from "./shown-page.ts";
 import type { LoginPorts, Tenant } from "./ports.ts";
 import { shippedBranding } from "../settings/branding/index.ts";
 import { shippedLanguages } from "../settings/language/index.ts";
@@ -105,7 +106,7 @@ async function answer(
   const isTls = at.issuer.startsWith("https:");
   const frameOrigins = await parts.frameOriginsOf(wholeInstance(at));
   const headers = pageHeaders({ nonce: page.nonce, isTls, frameOrigins, hasForms: false });
-  return { status, headers, body: render(page) };
+  return { status, headers, body: drawn(page, render) };
 }
 
 function seenAs({ kind, httpStatus }: DomainError): { code: ErrorCode; status: number } {

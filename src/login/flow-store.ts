@@ -36,6 +36,8 @@ export type FlowStore = {
    * @throws ABORTED LOGIN_FLOW_CHANGED when it was changed meanwhile
    */
   save(instanceId: string, flow: Flow, data: FlowData, saving: Saving): Promise<Flow>;
+  /** The same flow with a short address: a row for ten minutes, as one gets that is too long for an address. */
+  shorten(instanceId: string, flow: Flow): Promise<Flow>;
   /** The application that waited for a flow of this browser which is over or has expired, as long as that is known. */
   waitedFor(instanceId: string, agentId: string, address: string): Promise<Waiting | undefined>;
   /** Ends a flow; false when somebody else did. What was never stored has nothing to end. */
@@ -96,6 +98,18 @@ export function createFlowStore({
       const change = updateRows(loginFlows, { instanceId, id, version }, values);
       await commit(db, instanceId, { id, version }, 1, change).catch(changedMeanwhile);
       return { ...saved, version: version + 1 };
+    },
+
+    async shorten(instanceId, flow) {
+      const expiresAt = new Date(now().getTime() + unenteredLifeMs);
+      try {
+        return await insert(db, instanceId, flow, expiresAt);
+      } catch (error) {
+        // The same address was opened twice at once.
+        const stored = await load(instanceId, flow.id);
+        if (stored === undefined) throw error;
+        return stored;
+      }
     },
 
     async waitedFor(instanceId, agentId, address) {

@@ -13,6 +13,7 @@ import { isBesideMailbox } from "./pages/mfa.ts";
 import { type ErrorCode, errorPage } from "./pages/error.ts";
 import { formPostPage } from "./pages/form-post.ts";
 import { paths } from "./paths.ts";
+import { drawn } from "./shown-page.ts";
 import type { LoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import { type LoginSessions, toBrowserSession } from "./sessions.ts";
@@ -203,7 +204,7 @@ const pagesOf = (parts: Parts): Pick<Interactions, "errorPage" | "formPostPage">
         frameOrigins: await parts.frameOriginsOf(wholeInstance(at)),
         hasForms: false,
       }),
-      body: errorPage(page, { ...view, requestId: at.requestId }),
+      body: drawn(page, (own) => errorPage(own, { ...view, requestId: at.requestId })),
     };
   },
 

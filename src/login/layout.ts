@@ -2,7 +2,8 @@ import { assetPath } from "./assets.ts";
 import { paletteOf, shippedBranding } from "../settings/branding/index.ts";
 import { attributes, html, type Html, type Value } from "../html.ts";
 import { isLanguage, languages } from "../texts/languages.ts";
-import { inFlow, isOwnPath, type Page } from "./page.ts";
+import { isOwnPath, type Page, placeOf } from "./page.ts";
+import { hiddenFields } from "./parts/form.ts";
 import { icon } from "./parts/icon.ts";
 import { problemSummary } from "./parts/problem.ts";
 
@@ -80,16 +81,18 @@ function brand({ branding }: Page): Html {
   return html`<picture><source srcset="${dark}" media="(prefers-color-scheme: dark)">${shown(light)}</picture>`;
 }
 
-// Works without scripts: a disclosure with links.
+// Works without scripts: a disclosure with buttons of one form, so that the flow stands in the page once and not in an address a language.
 function languageChooser(page: Page): Html | undefined {
   const { self, t } = page;
   if (self === undefined || page.languages.length < 2) return undefined;
+  const { path, query } = placeOf(self);
   const choice = page.languages.filter(isLanguage).map((language) => {
     const current = language === page.language ? "true" : undefined;
-    const path = inFlow(page, self, { ui_locales: language });
-    return html`<li><a ${attributes({ href: path, lang: language, hreflang: language, "aria-current": current })}>${languages[language]}</a></li>`;
+    const shape = { name: "ui_locales", value: language, lang: language, "aria-current": current };
+    return html`<li><button ${attributes({ type: "submit", ...shape })}>${languages[language]}</button></li>`;
   });
-  return html`<details class="languages"><summary>${icon("globe")}<span class="hidden">${t("common.language")}: </span>${languages[page.language]}</summary><ul>${choice}</ul></details>`;
+  return html`<details class="languages"><summary>${icon("globe")}<span class="hidden">${t("common.language")}: </span>${languages[page.language]}</summary>
+<form method="get" action="${path}">${hiddenFields(page, query)}<ul>${choice}</ul></form></details>`;
 }
 
 /** The colours of the brand; the style sheet chooses between the two themes. */

@@ -23,6 +23,10 @@ export type MessagePace = (
   message: PacedMessage,
 ) => Promise<boolean>;
 
+/** A pause that is still longer than there is was begun by a clock that went back since. */
+const isQuiet = (until: Date, at: number): boolean =>
+  until.getTime() > at && until.getTime() <= at + longestPauseMs;
+
 export function createMessagePace({ db, now }: Pick<Deps, "db" | "now">): MessagePace {
   const t = db.table(messagePaces);
   return async ({ instanceId, userId, browserId }, paced) => {
@@ -33,7 +37,7 @@ export function createMessagePace({ db, now }: Pick<Deps, "db" | "now">): Messag
       .from(t)
       .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId), eq(t.message, message)));
     const at = now().getTime();
-    if (row !== undefined && row.quietUntil.getTime() > at) return false;
+    if (row !== undefined && isQuiet(row.quietUntil, at)) return false;
     const sent = row === undefined || row.expiresAt.getTime() <= at ? 0 : row.sent;
     const quietUntil = at + Math.min(shortestPauseMs * 2 ** sent, longestPauseMs);
     const values = {

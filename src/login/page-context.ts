@@ -10,7 +10,7 @@ import type { Page, Problem, NoticeCode } from "./page.ts";
 import type { ErrorCode } from "./pages/error.ts";
 import type { LoginPorts, Tenant } from "./ports.ts";
 import { openReturned, type Returned, returnedName, sealReturned } from "./returned.ts";
-import { languageFor, pageWith, toldBy } from "./shown-page.ts";
+import { drawnIn, languageFor, pageWith, toldBy } from "./shown-page.ts";
 import type { LoginAnswer, LoginRequestContext, LoginRequest } from "./web.ts";
 
 // What a browser makes of a passkey is longer than anything that people type. Longer values are cut: to normalise a text takes
@@ -178,7 +178,8 @@ export async function openPageContext(
       const seen = { isTls, tenant, language, languages: allowed, agent, flow: flows.flow };
       const { page, headers } = await pageWith(parts, seen, { ...toldBy(returned), ...shown });
       const status = shown.status ?? 200;
-      return { status, headers, body: render(page), cookies: cookiesToSet() };
+      const body = await drawnIn(flows, page, render);
+      return { status, headers, body, cookies: cookiesToSet() };
     },
     go,
     again: async (told, to = here.path) => go(to, { [returnedName]: await seal(told, to) }),
@@ -226,6 +227,10 @@ function flowChanges(
     },
     async settle(): Promise<void> {
       if (isNoted && flow !== undefined) await save(flow.data);
+    },
+    /** What names the flow gets short. */
+    async shorten(): Promise<void> {
+      if (flow?.isPersisted === false) flow = await flows.shorten(instanceId, flow);
     },
     persisted: async (): Promise<Flow> =>
       flow?.isPersisted === true ? flow : save(flow?.data ?? {}, true),

@@ -41,11 +41,15 @@ export type Page = {
 /** Whether an address is a path on our host, and can lead nowhere else. */
 export const isOwnPath = (address: string): boolean => /^\/(?![/\\])/.test(address);
 
+/** A path of ours and its query; of what is no path of ours the root. */
+export function placeOf(path: string): { path: string; query: URLSearchParams } {
+  const [pathname = "", query] = (isOwnPath(path) ? path : "/").split("?", 2);
+  return { path: pathname, query: new URLSearchParams(query) };
+}
+
 /** The address of a page of the same flow. What is no path of ours leads to the root. */
-export const inFlow = (page: Page, path: string, query: Record<string, string> = {}): string => {
-  const [pathname = "", before] = (isOwnPath(path) ? path : "/").split("?", 2);
-  const all = new URLSearchParams(before);
-  if (page.flow !== undefined) all.set("flow", page.flow);
-  for (const [name, value] of Object.entries(query)) all.set(name, value);
-  return all.size === 0 ? pathname : `${pathname}?${all}`;
+export const inFlow = (page: Page, to: string): string => {
+  const { path, query } = placeOf(to);
+  if (page.flow !== undefined) query.set("flow", page.flow);
+  return query.size === 0 ? path : `${path}?${query}`;
 };

@@ -10,6 +10,8 @@ export const paths = {
   accounts: "/ui/login/accounts",
   /** `idp` names the provider, that of a button or of a link. */
   provider: "/ui/login/idp",
+  /** All of them, where there are more than the first page shows. */
+  providers: "/ui/login/idps",
   providerPassword: "/ui/login/idp/password",
   providerAccount: "/ui/login/idp/account",
   providerRegister: "/ui/login/idp/register",

@@ -70,6 +70,29 @@ export async function pageWith(parts: LoginPorts, seen: Seen, shown: Shown) {
   return { page, headers };
 }
 
+/** What no page of the login or of an account is larger than. */
+const mostBytes = 30 * 1024;
+
+const isTooLarge = (body: string): boolean => Buffer.byteLength(body) > mostBytes;
+
+/** A page as it is drawn; with the shipped texts where those that are set would make it too large. */
+export function drawn(page: Page, render: (page: Page) => string): string {
+  const body = render(page);
+  return isTooLarge(body) ? render({ ...page, t: texts(page.language) }) : body;
+}
+
+/** A page of a flow; where it would be too large, the flow gets a short address, as a long one stands in each form. */
+export async function drawnIn(
+  flows: { flow: Flow | undefined; shorten(): Promise<void> },
+  page: Page,
+  render: (page: Page) => string,
+): Promise<string> {
+  const body = render(page);
+  if (!isTooLarge(body)) return body;
+  await flows.shorten();
+  return drawn(flows.flow === undefined ? page : { ...page, flow: flows.flow.address }, render);
+}
+
 /** Whoever proves themselves anew for a change to their account may let it be. */
 function cancelOf(flow: Flow | undefined): Pick<Page, "cancel"> {
   const { returnTo, stepUp, freshSince, sessionId } = flow?.data ?? {};

@@ -118,6 +118,8 @@ export interface Database extends Snapshots, AsyncDisposable {
   contains(column: Column, text: string): SQL;
   /** Whether the JSON list of a column has this text as a member. */
   hasMember(column: Column, text: string): SQL;
+  /** Whether a column of texts holds one of these: one parameter, so that a statement is the same for any number of them. */
+  isAmong(column: Column, texts: readonly string[]): SQL;
   /**
    * Commits one unit; it is on disk when the promise resolves (C3). Units share a flush; a unit that fails
    * fails alone.

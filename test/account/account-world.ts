@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import type { BrowserContextOptions } from "playwright-core";
+import { logInUnseen } from "../support/browser-login.ts";
 import { password } from "../support/login.ts";
 import { noticesSent } from "../support/notices.ts";
 import type { OidcPeer } from "../support/oidc.ts";
@@ -17,14 +19,17 @@ export async function atAccount(peer: OidcPeer, loginName: string): Promise<User
   return agent;
 }
 
-/** The same with pages that are looked at. */
+/** The same with pages that are looked at, but for those of the log-in. */
 export async function journeyAtAccount(
   journeys: Journeys,
   loginName: string,
-  options: Parameters<Journeys["begin"]>[0] = {},
+  options: BrowserContextOptions = {},
 ): Promise<Journey> {
-  const journey = await journeys.begin({ from: `${journeys.peer.issuer}/ui/account`, ...options });
-  await journey.signIn(loginName);
+  const journey = await journeys.begin({ ...options, from: "about:blank" });
+  const account = `${journeys.peer.issuer}/ui/account`;
+  const shown = await logInUnseen(journey.page, account, loginName);
+  assert.equal(shown.pathname, "/ui/account");
+  await journey.page.goto(account);
   await journey.at("/ui/account");
   return journey;
 }

@@ -1,20 +1,25 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { ConsentedAccess } from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
 import type { AccountPage } from "../../src/account/own.ts";
-import { appsPage } from "../../src/account/pages/apps.ts";
+import { appsOfPage, appsPage } from "../../src/account/pages/apps.ts";
 import { authenticatorPage, newAuthenticatorPage } from "../../src/account/pages/authenticator.ts";
 import { contactPage, contactsPage } from "../../src/account/pages/contact.ts";
 import { dataPage, deletePage } from "../../src/account/pages/data.ts";
-import { historyPage } from "../../src/account/pages/history.ts";
-import { organizationsPage } from "../../src/account/pages/organizations.ts";
+import { eventsOfPage, historyPage } from "../../src/account/pages/history.ts";
+import { organizationsPage, rowsOfPage } from "../../src/account/pages/organizations.ts";
 import { overviewPage } from "../../src/account/pages/overview.ts";
-import { newPasskeyPage, passkeyNamePage, passkeysPage } from "../../src/account/pages/passkeys.ts";
+import {
+  newPasskeyPage,
+  passkeyNamePage,
+  passkeysOfPage,
+  passkeysPage,
+} from "../../src/account/pages/passkeys.ts";
 import { passwordPage } from "../../src/account/pages/password.ts";
 import { profilePage } from "../../src/account/pages/profile.ts";
-import { providersPage } from "../../src/account/pages/providers.ts";
+import { providersOfPage, providersPage } from "../../src/account/pages/providers.ts";
 import { newRecoveryCodesPage, recoveryCodesPage } from "../../src/account/pages/recovery-codes.ts";
 import { securityPage } from "../../src/account/pages/security.ts";
-import { sessionsPage } from "../../src/account/pages/sessions.ts";
+import { sessionsOfPage, sessionsPage } from "../../src/account/pages/sessions.ts";
 import { accountPaths } from "../../src/account/paths.ts";
 import type { Page } from "../../src/login/page.ts";
 
@@ -88,9 +93,12 @@ const ofPerson = (page: PageAt, say: Say): [string, string][] => [
     "account-organizations",
     organizationsPage(page(accountPaths.organizations), {
       home: say("Acme"),
-      parts: { newer: 0, older: 30 },
-      memberships: many(15, () => ({ place: say("Acme"), roles: ["ORG_OWNER", say("ORG_X")] })),
-      grants: many(15, () => ({
+      parts: { before: 0, after: 30 },
+      memberships: many(rowsOfPage, () => ({
+        place: say("Acme"),
+        roles: ["ORG_OWNER", say("ORG_X")],
+      })),
+      grants: many(rowsOfPage, () => ({
         project: say("Portal"),
         organization: say("Acme"),
         roles: [say("reader")],
@@ -123,7 +131,7 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
   [
     "account-passkeys",
     passkeysPage(page(accountPaths.passkeys, { problems: [{ code: "LAST_WAY_IN" }] }), {
-      passkeys: many(10, (index) => ({
+      passkeys: many(passkeysOfPage, (index) => ({
         id: say(`k${index}`),
         name: say("My laptop"),
         maker: "iCloud Keychain",
@@ -138,7 +146,7 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
         name: say("anna@acme.example"),
         displayName: say("Anna Lindqvist"),
       },
-      parts: { newer: 0, older: 20 },
+      parts: { before: 0, after: 20 },
     }),
   ],
   [
@@ -168,15 +176,16 @@ const waysIn = (page: PageAt, say: Say, options: object): [string, string][] => 
   [
     "account-providers",
     providersPage(page(accountPaths.providers), {
-      links: many(10, (index) => ({
+      links: many(providersOfPage, (index) => ({
         idpId: say("1"),
         provider: say("Forge"),
         username: say("anna"),
         since: at,
         isSuspended: index === 1,
       })),
-      offered: many(10, () => ({ id: say("2"), name: say("Other Forge") })),
-      parts: { newer: 0, older: 20 },
+      offered: many(providersOfPage, () => ({ id: say("2"), name: say("Other Forge") })),
+      name: say("Forge"),
+      parts: { before: 0, after: 20 },
     }),
   ],
 ];
@@ -185,7 +194,7 @@ const ofTheirs = (page: PageAt, say: Say): [string, string][] => [
   [
     "account-sessions",
     sessionsPage(page(accountPaths.sessions), {
-      sessions: many(20, (index) => ({
+      sessions: many(sessionsOfPage, (index) => ({
         id: say(`s${index}`),
         isThis: index === 0,
         browser: say("Firefox"),
@@ -194,15 +203,15 @@ const ofTheirs = (page: PageAt, say: Say): [string, string][] => [
         since: at,
         lastSeen: at,
       })),
-      hasMore: true,
+      parts: { before: 0, after: 24 },
     }),
   ],
   [
     "account-apps",
     appsPage(page(accountPaths.apps), {
       organization: say("Acme"),
-      parts: { newer: undefined, older: 15 },
-      apps: many(15, () => ({
+      parts: { before: undefined, after: 15 },
+      apps: many(appsOfPage, () => ({
         id: say("c"),
         app: say("Northwind"),
         since: at,
@@ -215,13 +224,13 @@ const ofTheirs = (page: PageAt, say: Say): [string, string][] => [
   [
     "account-history",
     historyPage(page(accountPaths.history), {
-      events: many(15, (index) => ({
+      events: many(eventsOfPage, (index) => ({
         text: say("The password was wrong"),
         at,
         where: say("Firefox · Linux · ::1"),
         isByOther: index === 2,
       })),
-      parts: { newer: 0, older: 30 },
+      parts: { before: 0, after: 30 },
     }),
   ],
   ["account-data", dataPage(page(accountPaths.data))],

@@ -1,6 +1,7 @@
 // `npm run bench:processes`: the service by one process and by two (IDSVC_PROCESSES), in turn, on either database: requests a second of
 // processor time of all its processes together, those of the database left out. All run on one core, and the load on the
-// other, so that what two processes cost is seen and not what two cores give. See README.md.
+// other, so that what two processes cost is seen and not what two cores give. Beside them two services that share nothing: what
+// they lose to each other on that core no two processes can gain. See README.md.
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { freshDatabase, type TestDatabase } from "../support/postgres.ts";
@@ -45,14 +46,23 @@ const usedBy = (pid: number): number =>
 /** What a row takes by a side: requests a second of its processor time, and microseconds of the database's a request. */
 type Rate = { rate: number; databaseUs: number };
 
-async function rateOf({ child, server }: Side, { load }: Row, lasting: number): Promise<Rate> {
+/** Drives all services of a side at once, with equal parts of the clients. */
+async function rateOf({ services }: Side, name: string, lasting: number): Promise<Rate> {
   const used = () => ({
-    ours: usedBy(child.pid),
-    database: server === undefined ? 0 : usedBy(server),
+    ours: services.reduce((sum, { child }) => sum + usedBy(child.pid), 0),
+    // All databases of a run are of one server.
+    database: services[0]?.server === undefined ? 0 : usedBy(services[0].server),
   });
   const before = used();
-  const { requests, problem } = await runLoad({ ...load, connections }, lasting);
-  if (problem !== "") throw new Error(problem);
+  const results = await Promise.all(
+    services.map(({ rows }) => {
+      const load = rows.find((row) => row.name === name)?.load;
+      if (load === undefined) throw new Error(`no row is named ${name}`);
+      return runLoad({ ...load, connections: connections / services.length }, lasting);
+    }),
+  );
+  for (const { problem } of results) if (problem !== "") throw new Error(problem);
+  const requests = results.reduce((sum, result) => sum + result.requests, 0);
   const after = used();
   return {
     rate: requests / (after.ours - before.ours),
@@ -68,56 +78,66 @@ async function serverOf({ execute }: TestDatabase): Promise<number> {
   return Number(rows[0].pid);
 }
 
-type Side = {
-  count: number;
-  child: Child;
-  server: number | undefined;
-  rows: Row[];
-  rates: Map<string, Rate[]>;
-};
+type Service = { child: Child; server: number | undefined; rows: Row[] };
+type Side = { services: Service[]; rates: Map<string, Rate[]> };
 
 await using running = new AsyncDisposableStack();
-const sides = await Promise.all(
-  [1, 2].map(async (count): Promise<Side> => {
-    const env: Record<string, string> = { IDSVC_PROCESSES: String(count) };
-    let server: number | undefined;
-    if (flags.engine === "postgres") {
-      const database = running.use(await freshDatabase());
-      env["IDSVC_DATABASE_URL"] = database.url;
-      server = await serverOf(database);
-    }
-    const { child, token } = await startBuild(root, env);
-    running.use(child);
-    const rows = await rowsOf(child, token, flags.only);
-    return { count, child, server, rows, rates: new Map() };
-  }),
-);
+
+async function startService(processes: number): Promise<Service> {
+  const env: Record<string, string> = { IDSVC_PROCESSES: String(processes) };
+  let server: number | undefined;
+  if (flags.engine === "postgres") {
+    const database = running.use(await freshDatabase());
+    env["IDSVC_DATABASE_URL"] = database.url;
+    server = await serverOf(database);
+  }
+  const { child, token } = await startBuild(root, env);
+  running.use(child);
+  return { child, server, rows: await rowsOf(child, token, flags.only) };
+}
+
+const sides: Side[] = [];
+for (const processes of [[1], [2], [1, 1]]) {
+  sides.push({ services: await Promise.all(processes.map(startService)), rates: new Map() });
+}
+const [one, two, apart] = sides;
+const names = one?.services[0]?.rows.map(({ name }) => name) ?? [];
 for (const side of sides)
-  for (const row of side.rows) await rateOf(side, row, warmSeconds * side.count);
+  for (const name of names) await rateOf(side, name, warmSeconds * (side === one ? 1 : 2));
 for (let round = 0; round < rounds; round += 1) {
   for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-    for (const row of side.rows) {
-      const rate = await rateOf(side, row, seconds);
-      side.rates.set(row.name, [...(side.rates.get(row.name) ?? []), rate]);
+    for (const name of names) {
+      const rate = await rateOf(side, name, seconds);
+      side.rates.set(name, [...(side.rates.get(name) ?? []), rate]);
     }
   }
 }
-const [one, two] = sides;
-const heading = ["row", "one process", "two processes", "ratio", "must", "database us, one", "two"];
+
+const heading = [
+  "row",
+  "one process",
+  "two processes",
+  "ratio",
+  "must",
+  "two services",
+  "ratio",
+  "db us, one",
+  "db us, two",
+];
 console.log(heading.map((word) => word.padStart(16)).join(""));
-for (const { name } of one?.rows ?? []) {
-  const [before, after] = [one, two].map((side) => side?.rates.get(name) ?? []);
-  const ratios = (before ?? []).map(
-    ({ rate }, round) => (after?.[round]?.rate ?? Number.NaN) / rate,
-  );
+for (const name of names) {
+  const [alone, shared, separate] = [one, two, apart].map((side) => side?.rates.get(name) ?? []);
+  const ratioOf = (side: Rate[] = []): number =>
+    median((alone ?? []).map(({ rate }, round) => (side[round]?.rate ?? Number.NaN) / rate));
   const least = must[name] ?? mustRead;
-  const ratio = median(ratios);
+  const ratio = ratioOf(shared);
   const [rates, ofDatabase] = [
     (side: Rate[] = []) => median(side.map(({ rate }) => rate)).toFixed(0),
     (side: Rate[] = []) => median(side.map(({ databaseUs }) => databaseUs)).toFixed(0),
   ];
-  const cells = [rates(before), rates(after), ratio.toFixed(2), String(least)];
-  const line = [name, ...cells, ofDatabase(before), ofDatabase(after)];
-  console.log(line.map((cell) => cell.padStart(16)).join(""));
+  const cells = [rates(alone), rates(shared), ratio.toFixed(2), String(least)];
+  const line = [name, ...cells, rates(separate), ratioOf(separate).toFixed(2)];
+  const all = [...line, ofDatabase(alone), ofDatabase(shared)];
+  console.log(all.map((cell) => cell.padStart(16)).join(""));
   if (!(ratio >= least)) process.exitCode = 1;
 }

@@ -10,7 +10,7 @@ import { storeFormat } from "../../src/storage/schema.ts";
 import { freePort } from "../support/free-port.ts";
 import { connect } from "../storage/sqlite-place.ts";
 import { freshDatabase } from "../support/postgres.ts";
-import { idsvc, newFolder, serve, spawnCommand } from "./command.ts";
+import { idsvc, idsvcAlone, newFolder, serve, spawnCommand } from "./command.ts";
 
 const env = { IDSVC_DATA_DIR: newFolder(), IDSVC_PORT: String(await freePort()) };
 let readyWhileServing = { code: -1 as number | null, out: "" };
@@ -90,7 +90,9 @@ describe("a command line that is wrong", () => {
     ["a recovery of nobody", ["recover"], /required option '--user <login name>'/],
   ] as const)
     it(`ends with 2 and names it: ${what}`, async () => {
-      const { code, err, out } = await run(...args);
+      // The first as a process, whose exit code it is.
+      const command = what === "an unknown command" ? idsvcAlone : idsvc;
+      const { code, err, out } = await command([...args], env);
       assert.deepEqual([code, out], [2, ""]);
       assert.match(err, names);
     });

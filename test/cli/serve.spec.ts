@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { freePort } from "../support/free-port.ts";
 import { makeCertificate } from "../support/certificate.ts";
-import { type Env, idsvc, newFolder, serve } from "./command.ts";
+import { type Env, idsvc, idsvcAlone, newFolder, serve } from "./command.ts";
 
 const searchTargets = (port: string, token: string) =>
   fetch(`http://localhost:${port}/resources/v3alpha/targets/_search`, {
@@ -134,7 +134,8 @@ describe("serving for the first time with secrets of one's own", () => {
 
 describe("serving where it cannot be served", () => {
   const refused = async (env: Env, reason: string, ...words: string[]) => {
-    const { code, out, err } = await idsvc(["serve"], env);
+    // What is open by then must not keep the process.
+    const { code, out, err } = await idsvcAlone(["serve"], env);
     assert.deepEqual([code, out.includes("idsvc serves on")], [1, false], err);
     const [line = "", ...more] = err.trimEnd().split("\n");
     assert.deepEqual(more, []);

@@ -1,6 +1,6 @@
 // Run: alone, early
 import assert from "node:assert/strict";
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
@@ -39,10 +39,37 @@ before(() => {
     "--silent",
     tarball,
   ]);
+  // All that follows is tried without what is optional.
+  for (const name of optional()) rmSync(join(project, "node_modules", name), { recursive: true });
 });
 after(() => rmSync(work, { recursive: true, force: true }));
 
+function optional(): string[] {
+  const manifest = readFileSync(join(project, "node_modules/idsvc/package.json"), "utf8");
+  return Object.keys(JSON.parse(manifest).optionalDependencies);
+}
+
 describe("the package", () => {
+  it("needs the SDK of OpenTelemetry only where traces are asked for (Q6)", () => {
+    assert.deepEqual(optional(), [
+      "@opentelemetry/core",
+      "@opentelemetry/exporter-trace-otlp-proto",
+      "@opentelemetry/resources",
+      "@opentelemetry/sdk-trace",
+    ]);
+    const asked = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", IDSVC_DATA_DIR: data };
+    const { status, stderr } = spawnSync("npx", ["--no-install", "idsvc", "serve"], {
+      cwd: project,
+      env: { ...env, ...asked },
+      encoding: "utf8",
+    });
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /^idsvc: traces are asked for .* @opentelemetry\/\S+ is not installed: .+\n$/,
+    );
+  });
+
   it("has the same bytes whenever it is built", () => {
     const again = pack(join(work, "again"));
     assert.ok(readFileSync(again).equals(readFileSync(tarball)));

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
 import { password } from "../support/login.ts";
 import { bodyOf } from "../support/peer.ts";
-import { clock, type Entered, enter, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
+import { clock, enter, enterAgain, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
 
 const dialogOf = (page: Page) => page.getByRole("dialog");
 const press = (page: Page, name: string) =>
@@ -15,15 +15,13 @@ async function made(path: string, body: Record<string, string>): Promise<string>
   return String(bodyOf(await peer.post(path, body), 201).details.id);
 }
 const organization = (name: string) => made("/organizations", { name });
-const opened = (id: string, visit: Entered) =>
-  visit.page.goto(`${peer.issuer}/ui/console/organizations/${id}`);
 
 /** What holds of every change in the console, tried with a few of them. */
 export function describeChanges(): void {
   describe("a change in the console (K7)", () => {
     it("is made in a dialog, and what is shown follows at once", async () => {
       const id = await organization("Badger");
-      await using visit = await enter(`/ui/console/organizations/${id}`);
+      await using visit = await enterAgain(`/organizations/${id}`);
       const { page } = visit;
       await press(page, "Edit: Badger");
       const name = dialogOf(page).getByLabel("Name");
@@ -41,7 +39,7 @@ export function describeChanges(): void {
     });
 
     it("says at its field what is wrong with it, and keeps what was typed", async () => {
-      await using visit = await enter("/ui/console/organizations");
+      await using visit = await enterAgain("/organizations");
       const { page } = visit;
       await press(page, "Create an organization");
       await dialogOf(page).getByLabel("Name").fill("A\u0007B");
@@ -59,7 +57,7 @@ export function describeChanges(): void {
 
     it("shows what somebody else changed meanwhile, and sends what was typed only when told", async () => {
       const id = await organization("Civet");
-      await using visit = await enter(`/ui/console/organizations/${id}`);
+      await using visit = await enterAgain(`/organizations/${id}`);
       const { page } = visit;
       await press(page, "Edit: Civet");
       await dialogOf(page).getByLabel("Name").fill("Mine");
@@ -88,7 +86,7 @@ export function describeChanges(): void {
         bodyOf(await peer.peer.rest("PATCH", path, body, { token: peer.app.token }));
       };
       await set("First");
-      await using visit = await enter(`/ui/console/texts?org=${id}&q=password.title`);
+      await using visit = await enterAgain(`/texts?org=${id}&q=password.title`);
       const { page } = visit;
       await press(page, "Change: password.title");
       await dialogOf(page).getByLabel("Value").fill("Mine");
@@ -144,8 +142,7 @@ export function describeChanges(): void {
 
     it("asks with the name before something is lost, and leads to the list", async () => {
       const id = await organization("Ferret");
-      await using visit = await enter("/ui/console/organizations");
-      await opened(id, visit);
+      await using visit = await enterAgain(`/organizations/${id}`);
       const { page } = visit;
       await press(page, "Delete: Ferret");
       await dialogOf(page).getByText("Ferret", { exact: true }).waitFor();
@@ -164,7 +161,7 @@ export function describeChanges(): void {
 
     it("is taken back from the notice that it was done", async () => {
       const id = await organization("Heron Gull");
-      await using visit = await enter(`/ui/console/organizations/${id}`);
+      await using visit = await enterAgain(`/organizations/${id}`);
       const { page } = visit;
       await press(page, "Deactivate: Heron Gull");
       await dialogOf(page).getByRole("button", { name: "Deactivate", exact: true }).click();
@@ -179,7 +176,7 @@ export function describeChanges(): void {
 
     it("is told on the page that it concerns, until another one is opened", async () => {
       const id = await organization("Numbat");
-      await using visit = await enter(`/ui/console/organizations/${id}`);
+      await using visit = await enterAgain(`/organizations/${id}`);
       const { page } = visit;
       const status = page.getByRole("status").first();
       await press(page, "Deactivate: Numbat");
@@ -205,7 +202,7 @@ export function describeChanges(): void {
     });
 
     it("that ends when its page has been left leads nobody away and says nothing elsewhere", async () => {
-      await using visit = await enter("/ui/console/people");
+      await using visit = await enterAgain("/people");
       const { page } = visit;
       await page.getByRole("link", { name: "Organizations", exact: true }).first().click();
       await press(page, "Create an organization");
@@ -233,7 +230,7 @@ export function describeChanges(): void {
     it("is made to all rows that are marked, with what became of each", async () => {
       const id = await organization("Ibis");
       for (const username of ["ibis-1", "ibis-2"]) await peer.addPerson({ username }, id);
-      await using visit = await enter(`/ui/console/people?org=${id}`);
+      await using visit = await enterAgain(`/people?org=${id}`);
       const { page } = visit;
       await page.getByLabel("Mark: ibis-1").check();
       await page.getByLabel("Mark: ibis-2").check();
@@ -251,7 +248,7 @@ export function describeChanges(): void {
     });
 
     it("of others is shown as it happens", async () => {
-      await using visit = await enter("/ui/console/events");
+      await using visit = await enterAgain("/events");
       const { page } = visit;
       await page.getByRole("rowheader").first().waitFor();
       const before = page.getByRole("rowheader");
@@ -269,7 +266,7 @@ export function describeChanges(): void {
       const project = { project_id: await made("/projects", { name: "Heath" }) };
       const role = { ...project, key: "reader", display_name: "Reader" };
       bodyOf(await peer.post("/project_roles", role), 201);
-      await using visit = await enter(`/ui/console/projects/${project.project_id}?tab=access`);
+      await using visit = await enterAgain(`/projects/${project.project_id}?tab=access`);
       const { page } = visit;
       await press(page, "Grant to an organization");
       await dialogOf(page).getByRole("option").first().waitFor();
@@ -290,7 +287,7 @@ export function describeChanges(): void {
             .details.id,
         );
       const reader = await addRole("reader");
-      await using visit = await enter(`/ui/console/projects/${project.project_id}?tab=access`);
+      await using visit = await enterAgain(`/projects/${project.project_id}?tab=access`);
       const { page } = visit;
       const box = (name: string) => dialogOf(page).getByLabel(name, { exact: true });
       const open = async () => {
@@ -341,7 +338,7 @@ export function describeChanges(): void {
       const { page } = visit;
       await page.getByRole("heading", { level: 1, name: "Gecko" }).waitFor();
       for (const path of ["/organizations", "/people", "/projects", "/settings/login"]) {
-        await page.goto(`${peer.issuer}/ui/console${path}`);
+        await visit.go(path);
         await page.getByRole("table").first().waitFor();
         const buttons = await page.getByRole("main").getByRole("button").allTextContents();
         const reading = new Set(["Show more", "Save as CSV"]);

@@ -1,4 +1,4 @@
-// Run: shared
+// Run: shared, browser
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

@@ -62,9 +62,10 @@ const mostTabs = 160;
 /** Goes by the tabulator key to what is meant. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
-  // To look after each press takes longer than the press.
+  // To look after each press takes longer than the press. A key that is held goes on by itself.
   const unseen = Math.max((await target.evaluate(pressesTo)) - 3, 0);
-  for (let n = 0; n < unseen; n++) await page.keyboard.press("Tab");
+  for (let n = 0; n < unseen; n++) await page.keyboard.down("Tab");
+  await page.keyboard.up("Tab");
   for (let n = unseen; n < mostTabs; n++) {
     if (await target.evaluate(isReached)) return;
     await page.keyboard.press("Tab");

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
-import { enter, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
+import { enterAgain, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
 
 export function describeHistory(): void {
   describe("the history of an object in the console (K9)", () => {
@@ -10,7 +10,7 @@ export function describeHistory(): void {
       const { id } = details;
       bodyOf(await peer.patch(`/organizations/${id}`, { name: "Quoll North" }));
       bodyOf(await peer.patch(`/organizations/${id}`, { name: "Quoll South" }));
-      await using visit = await enter(`/ui/console/organizations/${id}?tab=history`);
+      await using visit = await enterAgain(`/organizations/${id}?tab=history`);
       const { page } = visit;
       await page.locator('summary[title="org.changed"]').first().waitFor();
       for (const summary of await page.locator("main summary").all()) await summary.click();

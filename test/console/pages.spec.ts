@@ -15,6 +15,7 @@ import {
   desk,
   endVisits,
   enter,
+  enterAgain,
   evil,
   expectQuiet,
   faultsOf,
@@ -49,7 +50,7 @@ after(endVisits);
 
 describe("the console in a browser", () => {
   it("leads whoever is not signed in through the log-in to the page that they asked for", async () => {
-    await using visit = await enter("/ui/console/people?q=aardvark-0");
+    await using visit = await enter("/ui/console/people?q=aardvark-0", { byPages: true });
     const { page } = visit;
     assert.equal(new URL(page.url()).search, "?q=aardvark-0");
     await page.getByRole("link", { name: "aardvark-00" }).waitFor();
@@ -62,7 +63,7 @@ describe("the console in a browser", () => {
   });
 
   it("shows lists page by page, filters by the address, and opens what is chosen", async () => {
-    await using visit = await enter(`/ui/console/people?org=${organizationId}`);
+    await using visit = await enterAgain(`/people?org=${organizationId}`);
     const { page } = visit;
     await page.getByRole("link", { name: "aardvark-49" }).waitFor();
     assert.equal(await page.getByRole("link", { name: "aardvark-54" }).count(), 0);
@@ -91,7 +92,7 @@ describe("the console in a browser", () => {
   });
 
   it("finds everything with the keyboard alone", async () => {
-    await using visit = await enter("/ui/console/people");
+    await using visit = await enterAgain("/people");
     const { page } = visit;
     await page.keyboard.press("Control+k");
     const box = page.getByRole("combobox", { name: "Search" });
@@ -187,7 +188,7 @@ describe("the console in a browser", () => {
   });
 
   it("says why something is not shown, with what to tell who can help", async () => {
-    await using visit = await enter("/ui/console/people/404");
+    await using visit = await enterAgain("/people/404");
     const { page } = visit;
     const alert = page.getByRole("alert");
     await alert.waitFor();
@@ -243,8 +244,10 @@ describe("the console in a browser", () => {
       for (const path of some) {
         await visit.go(path);
         await shoot(page, `${path.replaceAll(/\W+/g, "-").slice(1)}-${name}`);
-        assert.deepEqual(await faultsOf(page), [], `${path} ${name}`);
         assert.deepEqual(await strangers(page), [], `${path} ${name}`);
+        // Four hundred rows are alike, and take axe as long as all other pages of a look.
+        if (path === "/texts") await visit.go(`${path}?q=password`);
+        assert.deepEqual(await faultsOf(page), [], `${path} ${name}`);
       }
       assert.equal(await page.evaluate(() => document.documentElement.lang), look.locale);
       expectQuiet(visit);

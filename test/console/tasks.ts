@@ -63,24 +63,29 @@ const contextOf = (role: string, { organizationId, projectId }: World) => {
 
 /** The tasks of administrators: by mouse with the least role that may do each, by keyboard as whoever owns the instance. */
 export function describeTasks(tasks: readonly Task[]): void {
-  // Whoever has a role logs in once.
-  const visits = new Map<string, Promise<Entered>>();
+  // Whoever has a role logs in once, and has left when the next one comes: every page that is open follows what all others do.
+  let present: { role: string; visit: Entered } | undefined;
+  const leave = async () => {
+    await present?.visit[Symbol.asyncDispose]();
+    present = undefined;
+  };
   async function visitOf(role: string): Promise<Entered> {
+    if (present?.role === role) return present.visit;
+    await leave();
     const options = { roles: [role], ...contextOf(role, await worldOf()) };
-    const visit = visits.get(role) ?? enter("/ui/console/people", options);
-    visits.set(role, visit);
+    const visit = await enter("/ui/console/people", options);
+    present = { role, visit };
     return visit;
   }
 
   describe("the tasks of administrators in the console", () => {
-    after(async () => {
-      for (const visit of visits.values()) await (await visit)[Symbol.asyncDispose]();
-    });
-    for (const [way, handsOf] of [
-      ["mouse", mouse],
-      ["keyboard", keyboard],
+    after(leave);
+    const byRole = tasks.toSorted((a, b) => a.role.localeCompare(b.role));
+    for (const [way, handsOf, all] of [
+      ["mouse", mouse, byRole],
+      ["keyboard", keyboard, tasks],
     ] as const) {
-      for (const { name, role, run } of tasks) {
+      for (const { name, role, run } of all) {
         const who = way === "mouse" ? role : "IAM_OWNER";
         it(`${name}, by ${way}, as ${who}`, async () => {
           const visit = await visitOf(who);

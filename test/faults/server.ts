@@ -105,7 +105,7 @@ export async function startServer(place: Place, how: How = {}): Promise<Running>
       await end(child, "SIGKILL");
       assert.fail("the server never got ready");
     }
-    await delay(5);
+    await delay(20);
   }
   const { pid = 0 } = child;
   const writer = writerOf(pid);

@@ -223,7 +223,7 @@ const steps: Target = {
       const agent = userAgent(peer.issuer);
       await agent.open(authorizeUrl(peer, await known));
       for (const each of given) {
-        if (!agent.last.html.includes("<form")) break;
+        if (!agent.last.html.includes('<form method="post"')) break;
         const { status, html } = await agent.submit(each);
         assert.ok(status < 500 || status === 503, `${status}: ${html.slice(0, 500)}`);
         assert.doesNotMatch(html, /<script>alert|\n\s+at .*\.ts:\d+/);

@@ -160,7 +160,7 @@ describe("the language in a browser", () => {
     assert.equal(await language(), "de");
     await page.click(".languages summary");
     await journey.at("/ui/login/loginname", "languages");
-    await page.getByRole("link", { name: "日本語" }).click();
+    await page.getByRole("button", { name: "日本語" }).click();
     await journey.at("/ui/login/loginname", "japanese");
     assert.equal(await language(), "ja");
     // Also on the next page of this login, whatever the app wished.

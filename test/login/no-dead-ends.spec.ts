@@ -6,7 +6,7 @@ import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pa
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
 import { noticesSent } from "../support/notices.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
-import { errorOf, type Shown, userAgent } from "../support/user-agent.ts";
+import { errorOf, inLanguage, type Shown, userAgent } from "../support/user-agent.ts";
 import { codesOf, personWhoMustSetUp, personWithTotp } from "./people.ts";
 
 let peer: OidcPeer;
@@ -41,7 +41,7 @@ describe("another way to prove oneself", () => {
     assert.equal(pathOf(choice), "/ui/login/mfa");
     assert.match(choice.html, /value="totp"/);
     // In another language it is the same page.
-    const german = await agent.open(linkIn(choice, "Deutsch"));
+    const german = await agent.open(inLanguage(choice, "de"));
     assert.equal(pathOf(german), "/ui/login/mfa");
     const recovery = await agent.submit({ factor: "recovery" });
     assert.equal(pathOf(recovery), "/ui/login/mfa/recovery");

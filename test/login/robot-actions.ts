@@ -97,17 +97,34 @@ export function actionsOf(
     ([, tag = "", text = ""]) => {
       const href = new URL(valueIn(tag, "href"), url);
       const isOther =
-        // Another language, this page itself, a file.
-        /hreflang=|aria-current=|class="skip"/.test(tag) ||
+        // This page itself, a file.
+        /aria-current=|class="skip"/.test(tag) ||
         href.origin !== issuer ||
         href.searchParams.has("as");
       return isOther ? [] : [{ kind: "link" as const, href: href.href, label: textOf(text) }];
     },
   );
   const forms = [...html.matchAll(/<form ([^>]*)>([\s\S]*?)<\/form>/g)].flatMap(
-    ([, tag = "", content = ""]) => buttonsOf(tag, content),
+    ([, tag = "", content = ""]) => {
+      // Another language.
+      if (content.includes('name="ui_locales"')) return [];
+      return tag.includes('method="get"') ? findingOf(tag, content, url) : buttonsOf(tag, content);
+    },
   );
   return [...forms, ...links];
+}
+
+/** A form that asks for a part of a list is a link to each: to what has no letter typed, and to what nothing has. */
+function findingOf(form: string, content: string, at: URL): Action[] {
+  const inputs = [...content.matchAll(/<input[^>]*>/g)].map(([tag]) => tag);
+  const fixed = inputs.filter((tag) => tag.includes('type="hidden"'));
+  const asked = inputs.filter((tag) => !fixed.includes(tag)).map((tag) => valueIn(tag, "name"));
+  return ["", "nothing has this name"].map((text) => {
+    const href = new URL(valueIn(form, "action"), at);
+    for (const tag of fixed) href.searchParams.set(valueIn(tag, "name"), valueIn(tag, "value"));
+    for (const name of asked) href.searchParams.set(name, text);
+    return { kind: "link", href: href.href, label: `find "${text}"` };
+  });
 }
 
 /** The buttons of a form: with its fields filled in and empty, and for each of its choices. */

@@ -41,6 +41,7 @@ import { verifyEmailPage } from "../../src/login/pages/verify-email.ts";
 import { texts } from "../../src/texts/texts.ts";
 
 import { accountSamples } from "../account/samples.ts";
+import { listSamples } from "./list-samples.ts";
 import { creationOptions, requestOptions, rules } from "./sample-values.ts";
 
 export type SampleOptions = {
@@ -361,6 +362,7 @@ export function samples(options: SampleOptions = {}): Map<string, string> {
       "error-flow",
       errorPage(page(), { code: "FLOW_NOT_FOUND", requestId: "x-2", back, isOfLogin: true }),
     ],
+    ...listSamples(page, say),
     ...accountSamples(page, say, creationOptions),
     ["blocked", blockedPage(page())],
     [

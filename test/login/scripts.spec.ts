@@ -229,13 +229,13 @@ describe("a password that is typed", () => {
 });
 
 describe("the languages", () => {
-  it("are links of a disclosure, which needs no script", async () => {
+  it("are buttons of a disclosure, which needs no script", async () => {
     await using visit = await browser.visit({ javaScriptEnabled: false });
     await visit.page.goto(`${server.origin}/login-name`);
     await visit.page.click(".languages summary");
     const [request] = await Promise.all([
       visit.page.waitForRequest(/ui_locales/),
-      visit.page.getByRole("link", { name: "Deutsch" }).click(),
+      visit.page.getByRole("button", { name: "Deutsch" }).click(),
     ]);
     const { pathname, search } = new URL(request.url());
     assert.equal(`${pathname}${search}`, "/ui/login/loginname?flow=flow-1&ui_locales=de");

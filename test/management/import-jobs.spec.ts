@@ -64,6 +64,42 @@ describe("an import that is not waited for", () => {
     assert.deepEqual(await imports.report(id, "?onlyRefused=true"), []);
   });
 
+  it("comes to what it foresaw where later records meet earlier ones that are still being written", async () => {
+    const name = newName("meeting");
+    const { humanUsers, ...org } = many(name, 480);
+    const [first] = humanUsers;
+    // Units have from 30 to 250 records: among all of these some meet a record of their own unit, and some one of the unit before.
+    const met = [20, 45, 70, 120, 180, 260].map((back, at) => ({ back, at: 300 + 20 * at }));
+    for (const { back, at } of met) {
+      humanUsers[at] = human(`${name}-late-${back}`, { userName: `${name}-${at - back}` });
+      humanUsers[at + 10] = humanUsers[at + 10 - back] ?? {};
+    }
+    const other = {
+      orgId: `${name}-other`,
+      org: { name: `${name}-other` },
+      humanUsers: [first ?? {}],
+    };
+    const asked = [{ ...org, humanUsers }, other];
+    const reportOf = async (query: string) => {
+      const { id } = (await imports.bring(asked, `?awaitResponse=false${query}`)).job;
+      await imports.ended(String(id));
+      return await imports.report(String(id), "");
+    };
+    const foreseen = await reportOf("&dryRun=true");
+    const report = await reportOf("");
+    assert.deepEqual(report, foreseen);
+    const refused = report.filter(({ outcome }) => outcome === "IMPORT_OUTCOME_REFUSED");
+    assert.deepEqual(
+      refused.map(({ id, reason }) => [id, reason]),
+      [
+        ...met.map(({ back }) => [`${name}-late-${back}`, "USERNAME_TAKEN"]),
+        [`${name}-0`, "USER_ID_TAKEN"],
+      ],
+    );
+    const existed = report.filter(({ outcome }) => outcome === "IMPORT_OUTCOME_EXISTED");
+    assert.equal(existed.length, met.length);
+  });
+
   it("waits while it is paused, goes on when it is resumed, and is through once", async () => {
     const name = newName("paused");
     const { id } = await begin(name, 1_000);

@@ -9,6 +9,7 @@ import { functions } from "../../src/storage/postgres/append-function.ts";
 import { createTable, indexesOf, ownTables, triggersOf } from "../../src/storage/postgres/ddl.ts";
 import { openPostgres } from "../../src/storage/postgres/driver.ts";
 import { allTables, type Schema, shapeOf, storeFormat } from "../../src/storage/schema.ts";
+import { endSessions, keepSessions, sessionsOf } from "./postgres-sessions.ts";
 
 // One server for all test processes of a run, which have a temporary folder of their own, of this working tree and user. The
 // server of the run before may still be there for a moment, without its files. The name vanishes with its process.
@@ -54,12 +55,99 @@ export async function freshDatabase(like = ""): Promise<TestDatabase> {
 
 /**
  * A database of its own with the tables of a schema, as a store that was opened and closed before its first event: a copy
- * of one that is made once a run, as all those statements take the server six times as long.
+ * of one that is made once a run, as all those statements take the server six times as long. When it is disposed it is emptied for the
+ * next one who asks.
  */
 export async function databaseOf(schema: Schema): Promise<TestDatabase> {
+  const at = empty.findIndex((each) => each.schema === schema);
+  const [waiting] = at === -1 ? [] : empty.splice(at, 1);
+  if (waiting !== undefined) return waiting.again;
   let template = templates.get(schema);
   if (template === undefined) templates.set(schema, (template = makeTemplate(schema)));
-  return await freshDatabase(await template);
+  const database = await freshDatabase(await template);
+  const { url } = database;
+  keepSessions(url);
+  const asMade = await stateOf(url);
+  const drop = async () => {
+    await endSessions(url);
+    await database[Symbol.asyncDispose]();
+  };
+  const again: TestDatabase = {
+    ...database,
+    async [Symbol.asyncDispose]() {
+      if (empty.length < mostEmpty && (await emptied(url, asMade)))
+        empty.push({ schema, again, drop });
+      else await drop();
+    },
+  };
+  return again;
+}
+
+/** Databases that nobody has. */
+const empty: { schema: Schema; again: TestDatabase; drop: () => Promise<void> }[] = [];
+// As many services have a process at the same time.
+const mostEmpty = 4;
+process.once("beforeExit", () => void Promise.all(empty.map(({ drop }) => drop())));
+
+/** What a database consists of, and the rows of each table that has some. */
+type State = { shape: string; rows: [table: string, json: string][] };
+
+async function stateOf(url: string): Promise<State> {
+  const client = await connectTo(url);
+  try {
+    const { shape, filled } = await lookAt(client, []);
+    const rows: State["rows"] = [];
+    for (const table of filled) {
+      const { rows: all } = await client.query(`SELECT json_agg(t)::text AS json FROM ${table} t`);
+      if (all[0].json !== null) rows.push([table, all[0].json]);
+    }
+    return { shape, rows };
+  } finally {
+    await client.end();
+  }
+}
+
+/** Takes all rows out of a database but those that it had when it was made. @returns whether it is as it was made */
+async function emptied(url: string, asMade: State): Promise<boolean> {
+  const kept = await sessionsOf(url);
+  const client = await connectTo(url);
+  try {
+    const { shape, filled, others } = await lookAt(client, kept);
+    if (others > 0 || shape !== asMade.shape) return false;
+    // Events are append-only by a trigger.
+    await client.query("BEGIN; SET LOCAL session_replication_role = replica");
+    if (filled.length > 0)
+      await client.query(filled.map((table) => `DELETE FROM ${table}`).join(";"));
+    for (const [table, json] of asMade.rows) {
+      const text = `INSERT INTO ${table} SELECT * FROM json_populate_recordset(NULL::${table}, $1)`;
+      await client.query(text, [json]);
+    }
+    await client.query("COMMIT");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end();
+  }
+}
+
+/** How many others are connected, which tables have or had rows, and whatever changes when anybody changes a table, trigger or function. */
+async function lookAt(
+  client: pg.Client,
+  kept: readonly number[],
+): Promise<{ others: number; filled: string[]; shape: string }> {
+  const { rows } = await client.query(
+    `SELECT (SELECT count(*)::int FROM pg_stat_activity
+               WHERE datname = current_database() AND backend_type = 'client backend'
+                 AND pid <> pg_backend_pid() AND pid <> ALL($1)) AS others,
+       (SELECT coalesce(array_agg(quote_ident(relname)), '{}') FROM pg_class
+          WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND pg_relation_size(oid) > 0) AS filled,
+       (SELECT concat(count(*), ' ', max(xmin::text::bigint)) FROM pg_class) || ' ' ||
+       (SELECT concat(count(*), ' ', max(xmin::text::bigint)) FROM pg_trigger) || ' ' ||
+       (SELECT concat(count(*), ' ', max(xmin::text::bigint)) FROM pg_proc) AS shape`,
+    [kept],
+  );
+  return rows[0];
 }
 
 const templates = new WeakMap<Schema, Promise<string>>();

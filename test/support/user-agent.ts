@@ -23,6 +23,7 @@ export type UserAgent = {
 };
 
 const mostHops = 10;
+const hiddenInputs = /<input type="hidden" name="([^"]*)" value="([^"]*)"/g;
 
 /** @param always headers of every request, such as those of a proxy */
 export function userAgent(
@@ -79,16 +80,30 @@ export function userAgent(
   };
 }
 
-/** The first form of a page: where it is sent, and its hidden fields. */
+/** The first form of a page that is posted: where it is sent, and its hidden fields. */
 export function formOf(html: string): { action: string; fields: Record<string, string> } {
-  const form = /<form[^>]*action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/.exec(html);
+  const form = /<form method="post"[^>]*action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/.exec(html);
   assert.ok(form !== null, `the page has no form: ${html.slice(0, 2_000)}`);
   const [, action = "", content = ""] = form;
-  const hidden = [...content.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)];
+  const hidden = [...content.matchAll(hiddenInputs)];
   return {
     action: unescape(action),
     fields: Object.fromEntries(hidden.map(([, name, value = ""]) => [name, unescape(value)])),
   };
+}
+
+/** Where the button of a language on a page leads. */
+export function inLanguage({ html, url }: Shown, language: string): URL {
+  const chooser =
+    /<form method="get" action="([^"]*)">((?:(?!<\/form>)[^])*name="ui_locales"[^]*?)<\/form>/;
+  const [, action = "", content = ""] = chooser.exec(html) ?? [];
+  assert.ok(content.includes(`value="${language}"`), `the page is not offered in ${language}`);
+  const to = new URL(unescape(action), url);
+  for (const [, name = "", value = ""] of content.matchAll(hiddenInputs)) {
+    to.searchParams.set(name, unescape(value));
+  }
+  to.searchParams.set("ui_locales", language);
+  return to;
 }
 
 /** The code of the error page, for programs. */

@@ -1,13 +1,18 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { ConsentedAccess } from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
 import { html } from "../../html.ts";
+import { form } from "../../login/parts/form.ts";
 import { scopeText } from "../../login/parts/scopes.ts";
+import { short } from "../../login/parts/short.ts";
 import { accountLayout } from "../layout.ts";
 import type { AccountPage } from "../own.ts";
-import { list, none, press } from "../parts/list.ts";
-import { pager, type Parts } from "../parts/pager.ts";
+import { list, none, pressButton } from "../parts/list.ts";
+import type { Parts } from "../../login/parts/pager.ts";
+import { pager } from "../parts/pager.ts";
 import { when } from "../parts/when.ts";
 import { accountPaths } from "../paths.ts";
+
+export const appsOfPage = 10;
 
 export type Allowed = {
   id: string;
@@ -25,32 +30,33 @@ export type AppsView = {
   parts: Parts;
 };
 
+const mostOfScopes = 500;
+
 /** What the person allowed. Sends `revoke` with the id of one. */
 export function appsPage(page: AccountPage, { apps, organization, parts }: AppsView): string {
   const { t } = page;
-  const items = apps.map(({ id, app, scopes, access, since, lastUsed }) => ({
+  const items = apps.map(({ id, app: name, scopes, access, since, lastUsed }) => ({
     icon: "badge" as const,
-    title: app,
+    title: short(name),
     lines: [
-      scopes.map((scope) => scopeText(page, scope)).join(" · "),
-      accessText(page, access, { app, organization }),
+      short(scopes.map((scope) => scopeText(page, scope)).join(" · "), mostOfScopes),
+      accessText(page, access, { app: short(name), organization: short(organization) }),
       html`${t("account.since")} ${when(page, since)}`,
       lastUsed === undefined
         ? t("account.never")
         : html`${t("account.lastUsed")} ${when(page, lastUsed)}`,
     ],
-    action: press(page, {
-      action: accountPaths.apps,
+    action: pressButton({
       name: "revoke",
       value: id,
       label: t("account.revoke"),
-      about: app,
+      about: short(name),
     }),
   }));
   return accountLayout(
     page,
     { title: t("account.apps"), lead: t("account.appsText") },
-    html`${items.length === 0 ? none(t("account.none")) : list(items)}
+    html`${items.length === 0 ? none(t("account.none")) : form(page, { action: accountPaths.apps, class: "items-form" }, list(items))}
 ${pager(page, accountPaths.apps, parts)}`,
   );
 }

@@ -1,9 +1,13 @@
 import { html } from "../../html.ts";
+import { short } from "../../login/parts/short.ts";
 import { accountLayout } from "../layout.ts";
 import type { AccountPage } from "../own.ts";
 import { accountPaths } from "../paths.ts";
-import { pager, type Parts } from "../parts/pager.ts";
+import type { Parts } from "../../login/parts/pager.ts";
+import { pager } from "../parts/pager.ts";
 import { list, none, section } from "../parts/list.ts";
+
+export const rowsOfPage = 8;
 
 export type OrganizationsView = {
   /** The organization that the account belongs to. */
@@ -15,18 +19,20 @@ export type OrganizationsView = {
   parts: Parts;
 };
 
+const mostOfRoles = 200;
+
 /** Where the person belongs, and what they may do there. */
 export function organizationsPage(page: AccountPage, view: OrganizationsView): string {
   const { t } = page;
   const administers = view.memberships.map(({ place, roles }) => ({
     icon: "badge" as const,
-    title: place,
-    lines: [roles.join(", ")],
+    title: short(place),
+    lines: [short(roles.join(", "), mostOfRoles)],
   }));
   const granted = view.grants.map(({ project, organization, roles }) => ({
     icon: "branch" as const,
-    title: project,
-    lines: [organization, roles.join(", ")],
+    title: short(project),
+    lines: [short(organization), short(roles.join(", "), mostOfRoles)],
   }));
   return accountLayout(
     page,

@@ -1,16 +1,20 @@
-import { attributes, html } from "../../html.ts";
+import { attributes, html, type Html } from "../../html.ts";
 import { field } from "../../login/parts/field.ts";
 import { form, submit } from "../../login/parts/form.ts";
 import { icon } from "../../login/parts/icon.ts";
+import { short, writtenBytes } from "../../login/parts/short.ts";
 import { passkeyForm, withoutPasskeys } from "../../login/parts/passkey.ts";
 import { accountLayout } from "../layout.ts";
 import type { AccountPage } from "../own.ts";
 import { list, none, pressButton, section } from "../parts/list.ts";
-import { pager, type Parts } from "../parts/pager.ts";
+import type { Parts } from "../../login/parts/pager.ts";
+import { pager } from "../parts/pager.ts";
 import { when } from "../parts/when.ts";
 import { accountPaths } from "../paths.ts";
 import type { KnownPasskeys } from "../../resources/user/index.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+
+export const passkeysOfPage = 10;
 
 export type PasskeysView = {
   passkeys: readonly {
@@ -28,25 +32,30 @@ export type PasskeysView = {
   parts: Parts;
 };
 
+const mostOfKnown = 6_000;
+
 /** Passkeys and security keys. Sends `remove` with the id of one, or `name` to add one. */
 export function passkeysPage(page: AccountPage, view: PasskeysView): string {
   const { passkeys, known, parts } = view;
   const { t } = page;
-  const items = passkeys.map(({ id, name, maker, since, lastUse, isPrepared }) => ({
-    icon: "key" as const,
-    title: html`<bdi>${name}</bdi>`,
-    lines: [
-      maker,
-      since && html`${t("account.added")} ${when(page, since)}`,
-      isPrepared
-        ? t("account.preparedPasskey")
-        : lastUse === undefined
-          ? t("account.never")
-          : html`${t("account.lastUsed")} ${when(page, lastUse)}`,
-    ],
-    action: html`<span class="actions"><a class="button plain small" href="${accountPaths.passkeyName}?passkey=${encodeURIComponent(id)}">${t("account.rename")}<span class="hidden"> ${name}</span></a>
+  const items = passkeys.map(({ id, name: whole, maker, since, lastUse, isPrepared }) => {
+    const name = short(whole);
+    return {
+      icon: "key" as const,
+      title: html`<bdi>${name}</bdi>`,
+      lines: [
+        maker,
+        since && html`${t("account.added")} ${when(page, since)}`,
+        isPrepared
+          ? t("account.preparedPasskey")
+          : lastUse === undefined
+            ? t("account.never")
+            : html`${t("account.lastUsed")} ${when(page, lastUse)}`,
+      ],
+      action: html`<span class="actions"><a class="button plain small" href="${accountPaths.passkeyName}?passkey=${encodeURIComponent(id)}">${t("account.rename")}<span class="hidden"> ${name}</span></a>
 ${pressButton({ name: "remove", value: id, label: t("account.remove"), about: name })}</span>`,
-  }));
+    };
+  });
   return accountLayout(
     page,
     {
@@ -66,8 +75,16 @@ ${section(
 ${submit(html`${icon("plus")}${t("account.newPasskey")}`)}`,
   ),
 )}
-<div ${attributes({ hidden: true, "data-passkeys-known": JSON.stringify(known) })}></div>`,
+${toldOf(known)}`,
   );
+}
+
+/** Who has so many long ones that they would not fit keeps what their browser offers: it is told of all or of none. */
+function toldOf(known: KnownPasskeys): Html | undefined {
+  const told = JSON.stringify(known);
+  return writtenBytes(told) <= mostOfKnown
+    ? html`<div ${attributes({ hidden: true, "data-passkeys-known": told })}></div>`
+    : undefined;
 }
 
 /** Gives a passkey another name. Sends `passkey`, its id, and `name`. */

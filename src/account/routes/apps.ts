@@ -1,14 +1,14 @@
 import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
 import { type Route, valueOf } from "../../login/route.ts";
+import { partsAt, startOf } from "../../login/parts/pager.ts";
 import { type AccountParts, atMost, ownRoute } from "../own.ts";
-import { appsPage } from "../pages/apps.ts";
-import { partOf, partsAt, startOf } from "../parts/pager.ts";
+import { appsOfPage, appsPage } from "../pages/apps.ts";
+import { partOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
 import { taken } from "../problems.ts";
 
 const { method } = ConsentService;
 const path = accountPaths.apps;
-const ofOnePage = 15;
 
 /** What the person allowed apps, and the end of it. */
 export const appsRoute = (parts: AccountParts): Route =>
@@ -18,10 +18,10 @@ export const appsRoute = (parts: AccountParts): Route =>
       const { instanceId } = own.context.at;
       const from = startOf(own.context);
       const { result } = await own.call(method.searchConsents, {
-        query: { limit: atMost(parts, ofOnePage + 1), offset: BigInt(from) },
+        query: { limit: atMost(parts, appsOfPage + 1), offset: BigInt(from) },
         filters: [{ filter: { case: "userId", value: own.user.id } }],
       });
-      const shown = result.slice(0, ofOnePage);
+      const shown = result.slice(0, appsOfPage);
       const apps = await Promise.all(
         shown.map(async ({ details, appName, clientId, ...consent }) => ({
           id: details?.id ?? "",
@@ -33,7 +33,7 @@ export const appsRoute = (parts: AccountParts): Route =>
         })),
       );
       const organization = await parts.users.organizationName(instanceId, own.user.organizationId);
-      const view = { apps, organization, parts: partsAt(from, ofOnePage, result.length) };
+      const view = { apps, organization, parts: partsAt(from, appsOfPage, result.length) };
       return own.show((page) => appsPage(page, view), {
         self: partOf(path, from),
       });

@@ -1,11 +1,10 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { Route } from "../../login/route.ts";
+import { partsAt, startOf } from "../../login/parts/pager.ts";
 import { type AccountParts, atMost, ownRoute } from "../own.ts";
-import { historyPage } from "../pages/history.ts";
-import { partOf, partsAt, startOf } from "../parts/pager.ts";
+import { eventsOfPage, historyPage } from "../pages/history.ts";
+import { partOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
-
-const ofOnePage = 15;
 
 /** Log-ins, failures and changes, with address and browser where they are the person's own (L4). */
 export const historyRoute = (parts: AccountParts): Route =>
@@ -15,11 +14,11 @@ export const historyRoute = (parts: AccountParts): Route =>
       const from = startOf(own.context);
       const { result } = await own.call(UserService.method.searchUserEvents, {
         id: own.user.id,
-        query: { limit: atMost(parts, ofOnePage + 1), offset: BigInt(from) },
+        query: { limit: atMost(parts, eventsOfPage + 1), offset: BigInt(from) },
         withChecks: true,
       });
       const events = result
-        .slice(0, ofOnePage)
+        .slice(0, eventsOfPage)
         .map(({ localizedMessage, creationDate, editor }) => {
           const { browser, system, address } = editor?.origin ?? {};
           const place = parts.placeOf(address ?? "");
@@ -33,7 +32,7 @@ export const historyRoute = (parts: AccountParts): Route =>
             isByOther: by !== own.user.id && by !== "" && !by.startsWith("system:"),
           };
         });
-      const view = { events, parts: partsAt(from, ofOnePage, result.length) };
+      const view = { events, parts: partsAt(from, eventsOfPage, result.length) };
       return own.show((page) => historyPage(page, view), {
         self: partOf(accountPaths.history, from),
       });

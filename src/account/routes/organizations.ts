@@ -1,12 +1,11 @@
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import type { Route } from "../../login/route.ts";
 import { projectReader } from "../../resources/project/index.ts";
+import { partsAt, startOf } from "../../login/parts/pager.ts";
 import { type AccountParts, atMost, type Own, ownRoute } from "../own.ts";
-import { organizationsPage } from "../pages/organizations.ts";
-import { partOf, partsAt, startOf } from "../parts/pager.ts";
+import { organizationsPage, rowsOfPage } from "../pages/organizations.ts";
+import { partOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
-
-const ofOnePage = 15;
 
 /** Where the person belongs, and the roles that they were given. */
 export function organizationsRoute(parts: AccountParts): Route {
@@ -16,7 +15,7 @@ export function organizationsRoute(parts: AccountParts): Route {
   async function grantsOf({ call, context, user }: Own, from: number) {
     const { instanceId } = context.at;
     const { result } = await call(UserGrantService.method.searchUserGrants, {
-      query: { limit: atMost(parts, ofOnePage + 1), offset: BigInt(from) },
+      query: { limit: atMost(parts, rowsOfPage + 1), offset: BigInt(from) },
       filters: [{ filter: { case: "inUserIds", value: { ids: [user.id] } } }],
     });
     return Promise.all(
@@ -33,7 +32,7 @@ export function organizationsRoute(parts: AccountParts): Route {
     const all = await deps.memberships.ofUser(instanceId, user.id);
     const { host } = new URL(context.at.issuer);
     return Promise.all(
-      all.slice(from, from + ofOnePage + 1).map(async ({ contextType, contextId, roles }) => ({
+      all.slice(from, from + rowsOfPage + 1).map(async ({ contextType, contextId, roles }) => ({
         roles: [...roles],
         place:
           contextType === "organization"
@@ -54,9 +53,9 @@ export function organizationsRoute(parts: AccountParts): Route {
       const grants = await grantsOf(own, from);
       const view = {
         home: await users.organizationName(instanceId, own.user.organizationId),
-        memberships: memberships.slice(0, ofOnePage),
-        grants: grants.slice(0, ofOnePage),
-        parts: partsAt(from, ofOnePage, Math.max(memberships.length, grants.length)),
+        memberships: memberships.slice(0, rowsOfPage),
+        grants: grants.slice(0, rowsOfPage),
+        parts: partsAt(from, rowsOfPage, Math.max(memberships.length, grants.length)),
       };
       return own.show((page) => organizationsPage(page, view), {
         self: partOf(accountPaths.organizations, from),

@@ -6,14 +6,18 @@ import type { LoginAnswer } from "../../login/web.ts";
 import { knownPasskeys } from "../../resources/user/index.ts";
 import { type AccountParts, type Own, ownRoute } from "../own.ts";
 import { makerOf } from "../passkey-makers.ts";
-import { newPasskeyPage, passkeyNamePage, passkeysPage } from "../pages/passkeys.ts";
+import {
+  newPasskeyPage,
+  passkeyNamePage,
+  passkeysOfPage,
+  passkeysPage,
+} from "../pages/passkeys.ts";
 import { newestOf, partOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
 import { taken, tried } from "../problems.ts";
 import { isLastWayIn, waysIn } from "../ways-in.ts";
 
 const { method } = UserService;
-const ofOnePage = 10;
 
 /** Passkeys and security keys: seen, added, renamed and removed. */
 export function passkeyRoutes(parts: AccountParts): Route[] {
@@ -64,7 +68,7 @@ export function passkeyRoutes(parts: AccountParts): Route[] {
       path: accountPaths.passkeys,
       async get(own) {
         const all = (await waysIn(own))?.webAuthN ?? [];
-        const { shown, from, parts: around } = newestOf(all, own.context, ofOnePage);
+        const { shown, from, parts: around } = newestOf(all, own.context, passkeysOfPage);
         const passkeys = shown.map(
           ({ webAuthNId, name, isVerified, creationDate, lastUseDate, aaguid }) => ({
             id: webAuthNId,

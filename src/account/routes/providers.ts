@@ -1,19 +1,21 @@
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { sourceOf } from "../../authz/source.ts";
 import { leave } from "../../login/advance.ts";
+import { named } from "../../login/parts/finder.ts";
+import { partsAt } from "../../login/parts/pager.ts";
 import { paths } from "../../login/paths.ts";
 import { type Route, valueOf } from "../../login/route.ts";
 import type { LoginAnswer } from "../../login/web.ts";
 import { type AccountParts, type Own, ownRoute } from "../own.ts";
-import { providersPage } from "../pages/providers.ts";
-import { newestOf, partOf } from "../parts/pager.ts";
+import { providersOfPage, providersPage, providersPart } from "../pages/providers.ts";
+import { newestOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
 import { taken } from "../problems.ts";
 import { isLastWayIn, waysIn } from "../ways-in.ts";
 
 const { method } = UserService;
 const path = accountPaths.providers;
-const ofOnePage = 10;
+const longestName = 200;
 
 /** Accounts at providers: seen, linked and unlinked. */
 export function providersRoute(parts: AccountParts): Route {
@@ -61,7 +63,7 @@ export function providersRoute(parts: AccountParts): Route {
     async get(own) {
       const all = (await waysIn(own))?.identityProviders ?? [];
       const { instanceId } = own.context.at;
-      const { shown, from, parts: around } = newestOf(all, own.context, ofOnePage);
+      const { shown, from } = newestOf(all, own.context, providersOfPage);
       const links = await Promise.all(
         shown.map(async ({ idpId, username, creationDate: since, suspended: isSuspended }) => ({
           idpId,
@@ -73,8 +75,15 @@ export function providersRoute(parts: AccountParts): Route {
       );
       const linked = new Set(all.filter(({ suspended }) => !suspended).map(({ idpId }) => idpId));
       const more = (await offered(own)).filter(({ id }) => !linked.has(id));
-      const view = { links, offered: more, parts: around };
-      return own.show((page) => providersPage(page, view), { self: partOf(path, from) });
+      const name = (own.context.query.get("name") ?? "").slice(0, longestName);
+      const matching = named(more, name);
+      const view = {
+        links,
+        offered: matching.slice(from, from + providersOfPage),
+        name,
+        parts: partsAt(from, providersOfPage, Math.max(all.length, matching.length) - from),
+      };
+      return own.show((page) => providersPage(page, view), { self: providersPart(from, name) });
     },
     async post(own) {
       const id = valueOf(own.context, "remove");

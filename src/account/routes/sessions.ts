@@ -1,25 +1,27 @@
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { SignInService } from "#gen/idsvc/resources/signin/v3alpha/sign_in_service_pb.ts";
 import { type Route, valueOf } from "../../login/route.ts";
+import { partsAt, startOf } from "../../login/parts/pager.ts";
 import { type AccountParts, atMost, ownRoute } from "../own.ts";
-import { type SignedIn, sessionsPage } from "../pages/sessions.ts";
+import { sessionsOfPage, sessionsPage, type SignedIn } from "../pages/sessions.ts";
+import { partOf } from "../parts/pager.ts";
 import { accountPaths } from "../paths.ts";
 import { taken, tried } from "../problems.ts";
 
 const path = accountPaths.sessions;
-const most = 20;
 
 /** Where the person is signed in, and the end of it. */
 export const sessionsRoute = (parts: AccountParts): Route =>
   ownRoute(parts, {
     path,
     async get(own) {
+      const from = startOf(own.context);
       const { result } = await own.call(SignInService.method.searchSignIns, {
-        query: { limit: atMost(parts, most + 1) },
+        query: { limit: atMost(parts, sessionsOfPage + 1), offset: BigInt(from) },
         filters: [{ filter: { case: "userId", value: own.user.id } }],
       });
       const sessions = result
-        .slice(0, most)
+        .slice(0, sessionsOfPage)
         .map(({ details, isOwn: isThis, ...signIn }): SignedIn => {
           const { browser, system, address, since, lastSeen } = signIn;
           const where = [parts.placeOf(address), address].filter((each) => (each ?? "") !== "");
@@ -28,8 +30,8 @@ export const sessionsRoute = (parts: AccountParts): Route =>
         });
       // This browser stands first.
       const ordered = sessions.toSorted((a, b) => Number(b.isThis) - Number(a.isThis));
-      const view = { sessions: ordered, hasMore: result.length > most };
-      return own.show((page) => sessionsPage(page, view));
+      const view = { sessions: ordered, parts: partsAt(from, sessionsOfPage, result.length) };
+      return own.show((page) => sessionsPage(page, view), { self: partOf(path, from) });
     },
     async post(own) {
       const id = valueOf(own.context, "end");

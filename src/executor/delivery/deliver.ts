@@ -12,9 +12,12 @@ import type { TargetCalled } from "../run.ts";
 import { changeDelivery, endedAs, noteAttempt } from "./table.ts";
 import { deliverEvent, deliveryKind, type DeliveryWork, eventAt, payloadRef } from "./work.ts";
 
-/** At work at once in a process, and of one target: one that hangs leaves slots to all others. */
-const parallel = 64;
-const perTarget = 8;
+/**
+ * At work at once in a process, and of one target: one that hangs leaves slots to all others. Each takes two commits beside the call,
+ * and waits for their flushes: with less than these a target hears of events later than they are written.
+ */
+const parallel = 192;
+const perTarget = 24;
 
 type Parts = Pick<Deps, "events" | "secrets" | "newId" | "now"> & {
   targetOf: TargetOf;

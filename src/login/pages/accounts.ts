@@ -1,7 +1,7 @@
 import { attributes, html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { type Account, accountText } from "../parts/account.ts";
+import { type Account, accountText, shortAccount } from "../parts/account.ts";
 import { form, link } from "../parts/form.ts";
 import { icon } from "../parts/icon.ts";
 import { paths } from "../paths.ts";
@@ -15,16 +15,17 @@ export type AccountsView = {
 /** Lets choose among the sessions of this browser. Sends `session`, or `remove`, with the id of one. */
 export function accountsPage(page: Page, { app, accounts }: AccountsView): string {
   const { t } = page;
-  const rows = accounts.map((account) => {
-    const state = t(account.isSignedIn ? "accounts.signedIn" : "accounts.signedOut");
+  const rows = accounts.map(({ id, isSignedIn, ...whole }) => {
+    const account = shortAccount(whole);
+    const state = t(isSignedIn ? "accounts.signedIn" : "accounts.signedOut");
     const remove = attributes({
       type: "submit",
       class: "remove",
       name: "remove",
-      value: account.id,
+      value: id,
       "aria-label": t("accounts.remove", { account: account.loginName }),
     });
-    return html`<li class="pair"><button ${attributes({ type: "submit", class: "choice", name: "session", value: account.id })}>${accountText(account, html`<span class="${account.isSignedIn ? "state on" : "state"}">${state}</span>`)}</button><button ${remove}>${icon("remove")}</button></li>`;
+    return html`<li class="pair"><button ${attributes({ type: "submit", class: "choice", name: "session", value: id })}>${accountText(account, html`<span class="${isSignedIn ? "state on" : "state"}">${state}</span>`)}</button><button ${remove}>${icon("remove")}</button></li>`;
   });
   return layout(
     page,

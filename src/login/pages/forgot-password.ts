@@ -1,7 +1,7 @@
 import { html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { field } from "../parts/field.ts";
+import { field, longestLoginName } from "../parts/field.ts";
 import { form, link, submit } from "../parts/form.ts";
 import { paths } from "../paths.ts";
 
@@ -16,7 +16,7 @@ export function forgotPasswordPage(page: Page, { loginName }: ForgotPasswordView
     html`${form(
       page,
       { action: paths.forgotPassword },
-      html`${field(page, { name: "login_name", label: "field.loginName", autocomplete: "username", value: loginName, inputmode: "email", isFirst: true })}
+      html`${field(page, { name: "login_name", label: "field.loginName", autocomplete: "username", value: loginName, maxLength: longestLoginName, inputmode: "email", isFirst: true })}
 ${submit(t("forgot.submit"))}`,
     )}
 <p class="aside">${link(page, paths.loginName, t("common.back"))}</p>`,

@@ -1,12 +1,15 @@
-import { html, type Html } from "../../html.ts";
-import { type IdpType, markPath, type OfferedIdp } from "../../resources/idp/index.ts";
+import { html } from "../../html.ts";
+import type { OfferedIdp } from "../../resources/idp/index.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { field } from "../parts/field.ts";
-import { button, form, link, submit } from "../parts/form.ts";
-import { icon, type IconName } from "../parts/icon.ts";
+import { field, longestLoginName } from "../parts/field.ts";
+import { form, link, submit } from "../parts/form.ts";
 import { passkeyForm } from "../parts/passkey.ts";
+import { providerForm } from "../parts/provider-button.ts";
 import { paths } from "../paths.ts";
+
+/** With more the page is longer than a desk; the others have a page of their own. */
+export const mostProviders = 8;
 
 export type LoginNameView = {
   /** What stands in the field: `login_hint`, or what was typed. */
@@ -21,29 +24,9 @@ export type LoginNameView = {
   /** Request options of WebAuthn for any passkey of this host; without them none is offered. */
   passkeyOptions?: object;
   providers: readonly OfferedIdp[];
+  /** There are others, on a page of their own. */
+  hasMoreProviders?: boolean;
 };
-
-/** A drawn mark of each kind of provider: nobody's trade mark. */
-const marks: Readonly<Record<IdpType, IconName>> = {
-  oidc: "badge",
-  oauth: "badge",
-  jwt: "badge",
-  ldap: "building",
-  directory_a: "building",
-  saml: "building",
-  forge_a: "branch",
-  forge_a_es: "branch",
-  forge_b: "branch",
-  forge_b_self_hosted: "branch",
-  social_a: "person",
-  social_b: "person",
-};
-
-/** The mark that its operator has given, else the drawn one. */
-const markOf = ({ id, type, markDigest }: OfferedIdp): Html =>
-  markDigest === undefined
-    ? icon(marks[type])
-    : html`<img class="mark" src="${markPath(markDigest, id)}" alt="" width="20" height="20">`;
 
 /**
  * Asks who logs in. Sends `login_name` to itself, `credential` to the page of passkeys, `idp` to that of providers.
@@ -61,6 +44,7 @@ export function loginNamePage(page: Page, view: LoginNameView): string {
         label: "field.loginName",
         autocomplete: "username webauthn",
         value: view.loginName,
+        maxLength: longestLoginName,
         inputmode: "email",
         isFirst: true,
       })}
@@ -78,17 +62,8 @@ ${submit(t("common.continue"))}`,
     });
   const byProvider =
     providers.length > 0 &&
-    form(
-      page,
-      { action: paths.provider },
-      providers.map((provider) =>
-        button(html`${markOf(provider)}${t("loginName.provider", { provider: provider.name })}`, {
-          name: "idp",
-          value: provider.id,
-          look: "plain",
-        }),
-      ),
-    );
+    html`${providerForm(page, providers)}
+${view.hasMoreProviders && link(page, paths.providers, t("loginName.more"), "button quiet")}`;
   const lead = html`${app !== undefined && t("common.to", { app })}${organization !== undefined && html`<span class="organization">${t("loginName.organization", { organization })}</span>`}`;
   const hasOthers = passkeyOptions !== undefined || providers.length > 0;
   return layout(

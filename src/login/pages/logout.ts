@@ -1,7 +1,7 @@
 import { html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { type Account, accountLine } from "../parts/account.ts";
+import { type Account, accountLine, shortAccount } from "../parts/account.ts";
 import { form, link, submit } from "../parts/form.ts";
 import { paths } from "../paths.ts";
 
@@ -13,7 +13,7 @@ export function logoutPage(page: Page, { accounts }: LogoutView): string {
   return layout(
     page,
     { title: t("logout.title"), lead: t("logout.text") },
-    html`<div class="stack">${accounts.map((account) => accountLine(account))}</div>
+    html`<div class="stack">${accounts.map((account) => accountLine(shortAccount(account)))}</div>
 ${form(page, { action: paths.logout }, submit(t("logout.submit")))}
 ${link(page, paths.account, t("logout.stay"), "button quiet")}`,
   );

@@ -1,5 +1,8 @@
 import { attributes, html, type Html } from "../../html.ts";
 import type { Page } from "../page.ts";
+import { short } from "./short.ts";
+
+const mostOfNames = 600;
 
 export type AccessChoice = "own" | "organization" | "given" | "everything" | "legacy";
 
@@ -37,7 +40,7 @@ function textOf(
     case "given":
       return within.length === 0
         ? t("access.instance", { app })
-        : t("access.organization", { organization: within.join(", ") });
+        : t("access.organization", { organization: short(within.join(", "), mostOfNames) });
     case "everything":
     case "legacy":
       return t("access.everything");

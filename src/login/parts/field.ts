@@ -4,6 +4,9 @@ import type { TextKey } from "../../texts/texts.ts";
 import { icon } from "./icon.ts";
 import { idOf, problemsOf, problemText } from "./problem.ts";
 
+/** Of a username of 200 characters, which a browser may count as two each, and a domain. */
+export const longestLoginName = 700;
+
 export type Field = {
   /** Its name in the form; its id is the same with hyphens. */
   name: string;

@@ -25,10 +25,17 @@ export function form(page: Page, shape: FormShape, content: Value): Html {
   };
   return html`<form ${attributes(own)}>
 <input type="hidden" name="csrf" value="${page.csrf}">
-${page.flow !== undefined && html`<input type="hidden" name="flow" value="${page.flow}">`}
+${hiddenFields(page)}
 ${content}
 </form>`;
 }
+
+/** What a form says of where it stands: the flow, and what else is in its address. */
+export const hiddenFields = (
+  { flow }: Page,
+  query: Iterable<readonly [string, string]> = [],
+): Html =>
+  html`${[...query, ...(flow === undefined ? [] : [["flow", flow] as const])].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
 
 export type ButtonShape = {
   /** What is sent when this one is pressed. */

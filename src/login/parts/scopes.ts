@@ -1,13 +1,16 @@
 import { html, type Html } from "../../html.ts";
 import type { Page } from "../page.ts";
 import { isTextKey } from "../../texts/texts.ts";
-import { icon } from "./icon.ts";
+import { short } from "./short.ts";
+
+// What all of a list together take, of which a request may hold a hundred.
+const mostOfScopes = 6_000;
 
 /** Scopes in words; those that have none by their name. */
 export function scopeList(page: Page, scopes: readonly string[]): Html {
-  const rows = [...new Set(scopes)].map(
-    (scope) => html`<li>${icon("check")}<span>${scopeText(page, scope)}</span></li>`,
-  );
+  const all = [...new Set(scopes)];
+  const most = mostOfScopes / all.length;
+  const rows = all.map((scope) => html`<li>${scopeText(page, short(scope, most))}</li>`);
   return html`<ul class="scopes">${rows}</ul>`;
 }
 

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
+import type { OfferedIdp } from "../../resources/idp/index.ts";
 import { hostName } from "../../authz/host.ts";
 import { constantTime } from "../../constant-time.ts";
 import type { LoginPolicy } from "../../settings/login/index.ts";
-import { loginNamePage } from "../pages/login-name.ts";
+import { loginNamePage, mostProviders } from "../pages/login-name.ts";
+import { longestLoginName } from "../parts/field.ts";
 import { paths } from "../paths.ts";
 import {
   isMeant,
@@ -13,11 +15,17 @@ import {
   type RouteParts,
   valueOf,
 } from "../route.ts";
+import { recentFirst } from "../recent-providers.ts";
+import { offeredProviders } from "./provider.ts";
 import { passkeyOptions } from "../passkey-options.ts";
 import { waysToRegister } from "../registration.ts";
 import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
 
-const longestName = 400;
+/** Those that were chosen last in this browser first. */
+function firstProviders(context: PageContext, all: readonly OfferedIdp[]) {
+  const providers = recentFirst(context, all).slice(0, mostProviders);
+  return { providers, hasMoreProviders: all.length > mostProviders };
+}
 
 /** A name is of use only where something is asked after it. */
 const allowsName = ({ allowUsernamePassword, firstFactors }: LoginPolicy): boolean =>
@@ -26,7 +34,7 @@ const allowsName = ({ allowUsernamePassword, firstFactors }: LoginPolicy): boole
 /** Who logs in. A name of nobody goes on like every other (D49). */
 export function loginNameRoute(parts: RouteParts): Route {
   const { always } = constantTime(50);
-  const { users, advance, policyOf, sessions, intents } = parts;
+  const { users, advance, policyOf, sessions } = parts;
 
   async function show(context: PageContext, shown: Shown) {
     const policy = await policyOf(context.tenant);
@@ -43,9 +51,7 @@ export function loginNameRoute(parts: RouteParts): Route {
       allowsLoginName: allowsName(policy),
       allowsRegister: waysToRegister(policy).length > 0,
       ...(policy.passkeysAllowed ? { passkeyOptions: passkeyOptions(challenge, domain) } : {}),
-      providers: policy.allowExternalIdp
-        ? await intents.offered(context.at.instanceId, context.tenant.organizationId)
-        : [],
+      ...firstProviders(context, await offeredProviders(parts, context)),
     };
     return context.show((page) => loginNamePage(page, view), { ...shown, self: paths.loginName });
   }
@@ -56,7 +62,7 @@ export function loginNameRoute(parts: RouteParts): Route {
     async post(context) {
       const policy = await policyOf(context.tenant);
       if (!allowsName(policy)) throw new PageRefused("NOT_FOUND", 404);
-      const typed = valueOf(context, "login_name").slice(0, longestName);
+      const typed = valueOf(context, "login_name").slice(0, longestLoginName);
       const missing = missingIn(context, ["login_name"]);
       if (missing.length > 0) return context.again({ problems: missing });
       const { data } = context.hasFlow ? context.flow : await context.save({});

@@ -1,13 +1,17 @@
 import { providerGoPage } from "../pages/provider-go.ts";
 import { providerPasswordPage } from "../pages/provider-password.ts";
 import { paths } from "../paths.ts";
+import { named } from "../parts/finder.ts";
+import { partsAt, startOf } from "../parts/pager.ts";
+import { providersOfPage, providersPage } from "../pages/providers.ts";
+import { cookieOfProvider } from "../recent-providers.ts";
 import { createProviderLogin } from "../provider-login.ts";
 import { providerRefusal } from "../provider-refusals.ts";
 import { missingIn, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
-import type { Idp } from "../../resources/idp/index.ts";
+import type { Idp, OfferedIdp } from "../../resources/idp/index.ts";
 
 const longestId = 200;
 
@@ -48,15 +52,40 @@ export function providerRoutes(parts: RouteParts): Route[] {
       get: (context) => start(parts, context, context.query.get("idp") ?? ""),
       async post(context) {
         const { id } = await activeIdp(parts, context, valueOf(context, "idp"));
-        return context.go(paths.provider, { idp: id });
+        const answer = context.go(paths.provider, { idp: id });
+        return { ...answer, cookies: [...(answer.cookies ?? []), cookieOfProvider(context, id)] };
       },
     },
+    { path: paths.providers, get: (context) => showAll(parts, context) },
     {
       path: paths.providerPassword,
       get: (context) => showPassword(parts, context),
       post: (context) => tryPassword(context, valueOf(context, "idp")),
     },
   ];
+}
+
+/** What can be chosen in the organization that the log-in is bound to, or in the instance itself, by name. */
+export async function offeredProviders(
+  { intents, policyOf }: RouteParts,
+  { at, tenant }: PageContext,
+): Promise<readonly OfferedIdp[]> {
+  const { allowExternalIdp } = await policyOf(tenant);
+  return allowExternalIdp ? intents.offered(at.instanceId, tenant.organizationId) : [];
+}
+
+async function showAll(parts: RouteParts, context: PageContext): Promise<LoginAnswer> {
+  if (!context.hasFlow) await context.save({});
+  const name = (context.query.get("name") ?? "").slice(0, longestId);
+  const from = startOf(context);
+  const found = named(await offeredProviders(parts, context), name).slice(from);
+  const view = {
+    providers: found.slice(0, providersOfPage),
+    name,
+    parts: partsAt(from, providersOfPage, found.length),
+  };
+  const self = `${paths.providers}?${new URLSearchParams({ name, from: String(from) })}`;
+  return context.show((page) => providersPage(page, view), { self });
 }
 
 /** @throws PageRefused PROVIDER_OFF */

@@ -20,7 +20,16 @@ import {
 } from "../../resources/app/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
 import { toEnd, toPublicKey } from "./keys.ts";
-import { created, existed, kind, type Kind, note, type ImportContext, type Write } from "./kind.ts";
+import {
+  created,
+  existed,
+  kind,
+  type Kind,
+  note,
+  type ImportContext,
+  type Ref,
+  type Write,
+} from "./kind.ts";
 import { newIdGuard } from "./new-id.ts";
 import { idTaken, ownerOf, requireOwnProject } from "./own-project.ts";
 
@@ -108,10 +117,10 @@ function appMaker(deps: Deps) {
   };
 }
 
-const refsOfApp = (id: string, of: { projectId: string } | undefined, orgId: string) => [
-  { type: "organization" as const, id: orgId },
-  { type: "project" as const, id: of?.projectId ?? "" },
-  { type: "app" as const, id },
+const refsOfApp = (id: string, of: { projectId: string } | undefined, orgId: string): Ref[] => [
+  { type: "organization", id: orgId },
+  { type: "project", id: of?.projectId ?? "" },
+  { type: "app", id, isNew: true },
 ];
 
 function toConfig(wanted: OidcAppData | ApiAppData): AppConfig {

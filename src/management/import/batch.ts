@@ -5,7 +5,7 @@ import type { Transaction, WriteContext } from "../../eventstore/transaction.ts"
 import type { RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type ClaimChange, ClaimTaken } from "../../storage/database.ts";
-import { updateRows } from "../../storage/row-change.ts";
+import { type RowChange, updateRows } from "../../storage/row-change.ts";
 import type { Row } from "../../storage/table.ts";
 import { checkStorable } from "../../storage/texts.ts";
 import { createYielder } from "../../yielder.ts";
@@ -26,11 +26,16 @@ export type Batch = Pick<
 /** A batch that was read, and what is costly about its records done once, however often a unit is tried. */
 export type ReadyBatch = {
   batch: Batch;
-  contexts: ImportContexts;
   begun: readonly Begun[];
-  /** What became of those that are done. */
-  outcomes: readonly RecordOutcome[];
+  /** Whether its kind is one whose parts may be decided while others are written (`Kind`). */
+  isIndependent: boolean;
 };
+
+/** Records of a batch that are written as one unit. */
+export type Part = { of: ReadyBatch; from: number; records: number };
+
+/** How far an import is once a part is written: how many records came to what, and what became of those of the batch of the part. */
+export type Progress = Record<RecordOutcome["is"], number> & { outcomes: RecordOutcome[] };
 
 /** What imports ask of the service, beside what every slice may use. */
 export type ImportPorts = {
@@ -57,12 +62,9 @@ export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedK
     return unpackRecords(packed);
   }
 
-  async function decide(
-    tx: Transaction,
-    { contexts, part }: { contexts: ImportContexts; part: readonly Begun[] },
-    isHasty: boolean,
-  ): Promise<RecordOutcome[]> {
-    const memory = (contexts.memory = contexts.create());
+  async function decide(tx: Transaction, known: Known, part: readonly Begun[], isHasty: boolean) {
+    const memory = createMemory(deps, known);
+    for (const { unit } of part) unit.memory = memory;
     await memory.prepare(
       tx,
       part.flatMap(({ refs }) => refs),
@@ -72,86 +74,97 @@ export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedK
       outcomes.push(await settle(tx, each, memory, isHasty));
       await yielder.yieldIfDue();
     }
-    return outcomes;
+    return { outcomes, rows: memory.rows() };
   }
 
   return {
-    async prepare(isDryRun: boolean, batch: Batch): Promise<ReadyBatch> {
-      const { instanceId, importId, kind } = batch;
-      const contexts = createImportContexts(deps, { instanceId, importId, isDryRun });
+    async prepare(batch: Batch): Promise<ReadyBatch> {
+      const { instanceId, kind: name } = batch;
+      const kind = kinds.get(name);
       const begun: Begun[] = [];
       for (const record of await recordsOf(batch)) {
-        begun.push(await begin(deps, kinds.get(kind) ?? kind, record, contexts.ofOrganization));
+        begun.push(await begin(deps, kind ?? name, record, instanceId));
         await yielder.yieldIfDue();
       }
-      return { batch, contexts, begun, outcomes: batch.outcomes };
+      return { batch, begun, isIndependent: kind?.isIndependent === true };
     },
 
-    /** Works on so many of those that are left, and gives what is left then; nothing when that is none. */
+    /**
+     * Works on a part of a batch. It may be decided while the one before is written; it is written after it.
+     *
+     * @param before how far the import is without it
+     * @returns how far the import is with it
+     */
     async work(
       job: RunningJob<unknown>,
       of: Import,
-      ready: ReadyBatch,
-      mostRecords: number,
-    ): Promise<ReadyBatch | undefined> {
-      const { instanceId, id: importId } = of;
-      const { contexts, begun, batch } = ready;
-      const from = ready.outcomes.length;
-      const part = begun.slice(from, from + mostRecords);
+      { of: { batch, begun }, from, records }: Part,
+      before: Promise<Progress>,
+    ): Promise<Progress> {
+      const { instanceId, id: importId, isDryRun, presence } = of;
+      const part = begun.slice(from, from + records);
       const isLast = from + part.length === begun.length;
-      const { presence } = of;
       const who = { ...of.importedBy, ...(presence === undefined ? {} : { presence }) };
       const at: WriteContext = { ...who, instanceId, signal: job.signal };
+      const known = { instanceId, importId, isDryRun };
 
-      const write = async (tx: Transaction, made: readonly RecordOutcome[]) => {
+      const write = async (tx: Transaction, { outcomes, rows }: Decided): Promise<Progress> => {
+        const progress = advanced(await before, batch, from, outcomes);
         await job.fence(tx);
-        const outcomes = [...ready.outcomes, ...made];
-        tx.write(...contexts.memory.rows());
-        noteOutcomes(tx, of, batch, { outcomes, made, isLast });
+        tx.write(...rows);
+        noteProgress(tx, of, batch, { progress, isLast });
         if (isLast) tx.write(secrets.remove(payloadRef(instanceId, importId, payloadId(batch))));
-        return outcomes;
+        return progress;
       };
       const attempt = async (isHasty: boolean) => {
-        if (!of.isDryRun) {
+        if (!isDryRun) {
           return events.transact(at, async (tx) =>
-            write(tx, await decide(tx, { contexts, part }, isHasty)),
+            write(tx, await decide(tx, known, part, isHasty)),
           );
         }
         const foreseen = await events.rehearse(at, async (tx) => {
-          const made = await decide(tx, { contexts, part }, isHasty);
+          const decided = await decide(tx, known, part, isHasty);
           if (isHasty) await tx.requireClaims();
-          return made;
+          return decided;
         });
         return events.transact(at, (tx) => write(tx, foreseen));
       };
       // When what one of them claims is taken each is asked about, so that this one alone is refused.
-      const outcomes = await attempt(true).catch((error: unknown) => {
+      return attempt(true).catch((error: unknown) => {
         if (error instanceof DomainError && isRefusal(error)) return attempt(false);
         throw error;
       });
-      return isLast ? undefined : { ...ready, outcomes };
     },
   };
 }
 
+type Decided = { outcomes: RecordOutcome[]; rows: RowChange[] };
+
+function advanced(
+  before: Progress,
+  batch: Batch,
+  from: number,
+  made: readonly RecordOutcome[],
+): Progress {
+  const count = (is: RecordOutcome["is"]) => made.filter((each) => each.is === is).length;
+  // Of a batch that was left in part the store tells what became of the rest.
+  const earlier = from === batch.outcomes.length ? batch.outcomes : before.outcomes;
+  return {
+    created: before.created + count("created"),
+    existed: before.existed + count("existed"),
+    refused: before.refused + count("refused"),
+    outcomes: [...earlier, ...made],
+  };
+}
+
 /** Writes what became of records to their batch and to the import, which still has to run. */
-function noteOutcomes(
+function noteProgress(
   tx: Transaction,
-  { instanceId, id: importId, created, existed, refused }: Import,
+  { instanceId, id: importId }: Import,
   { rank, number }: Batch,
-  {
-    outcomes,
-    made,
-    isLast,
-  }: { outcomes: RecordOutcome[]; made: readonly RecordOutcome[]; isLast: boolean },
+  { progress: { outcomes, ...counts }, isLast }: { progress: Progress; isLast: boolean },
 ): void {
   tx.expectRows(imports, { instanceId, id: importId, state: "running" }, 1);
-  const count = (is: RecordOutcome["is"]) => made.filter((each) => each.is === is).length;
-  const counts = {
-    created: created + count("created"),
-    existed: existed + count("existed"),
-    refused: refused + count("refused"),
-  };
   const done = isLast ? { outcomes, doneAt: tx.now } : { outcomes };
   tx.write(
     updateRows(importBatches, { instanceId, importId, rank, number }, done),
@@ -159,27 +172,31 @@ function noteOutcomes(
   );
 }
 
-type Begun = { received: Received; id: string; refs: ReturnType<Kind["refs"]> } & (
-  | { write: Write }
-  | { refusal: DomainError }
-);
+/** A record that was read. `unit` has the memory of the unit that it is in, another one with each try. */
+type Begun = {
+  received: Received;
+  id: string;
+  refs: ReturnType<Kind["refs"]>;
+  unit: { memory?: Memory };
+} & ({ write: Write } | { refusal: DomainError });
 
-type ImportContexts = ReturnType<typeof createImportContexts>;
+type Known = Parameters<typeof createMemory>[1];
 
-/** The contexts of records by organization: the memory there is another one with each try of a unit, while what was prepared stays. */
-function createImportContexts(deps: Deps, known: Parameters<typeof createMemory>[1]) {
-  const create = () => createMemory(deps, known);
-  const current = { memory: create() };
-  const ofOrganization = (orgId: string): ImportContext => ({
-    instanceId: known.instanceId,
+function contextOf(instanceId: string, orgId: string, unit: Begun["unit"]): ImportContext {
+  const memory = (): Memory => {
+    if (unit.memory === undefined) throw new Error("a record is decided outside of a unit");
+    return unit.memory;
+  };
+  return {
+    instanceId,
     orgId,
     known: {
-      find: (...asked) => current.memory.find(...asked),
-      isClaimed: (...asked) => current.memory.isClaimed(...asked),
-      roleKeys: (...asked) => current.memory.roleKeys(...asked),
+      find: (...asked) => memory().find(...asked),
+      isClientId: (id) => memory().isClientId(id),
+      isClaimed: (...asked) => memory().isClaimed(...asked),
+      roleKeys: (...asked) => memory().roleKeys(...asked),
     },
-  });
-  return Object.assign(current, { create, ofOrganization });
+  };
 }
 
 /** Reads a record and prepares what is costly, once; what is wrong with it by itself is known then. */
@@ -187,8 +204,9 @@ async function begin(
   { readMessage }: ImportPorts,
   kind: Kind | string,
   received: Received,
-  contextOf: (orgId: string) => ImportContext,
+  instanceId: string,
 ): Promise<Begun> {
+  const unit: Begun["unit"] = {};
   let id: string | undefined;
   try {
     if (typeof kind === "string") throw unsupported(kind);
@@ -197,11 +215,12 @@ async function begin(
     checkStorable(record);
     id = kind.idOf(record);
     const refs = kind.refs(record, received.orgId);
-    return { received, id, refs, write: kind.begin(record, contextOf(received.orgId)) };
+    const context = contextOf(instanceId, received.orgId, unit);
+    return { received, id, refs, unit, write: kind.begin(record, context) };
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     id ??= typeof kind === "string" ? "" : idOfUnread(kind, received.json);
-    return { received, id, refs: [], refusal: error };
+    return { received, id, refs: [], unit, refusal: error };
   }
 }
 

@@ -1,8 +1,8 @@
 import type { DescMessage, JsonObject, MessageShape } from "@bufbuild/protobuf";
 import type { Transaction } from "../../eventstore/transaction.ts";
 
-/** A thing that records refer to, or that one of them makes. */
-export type Ref = { type: NoteType; id: string };
+/** A thing that records refer to, or that one of them makes, under an id that nothing else of the instance may have (`isNew`). */
+export type Ref = { type: NoteType; id: string; isNew?: true };
 export type NoteType =
   | "organization"
   | "domain"
@@ -20,7 +20,7 @@ export type NoteType =
   | "claim";
 
 /** A fact that later records of the same import may need before it is in the store. */
-export type Note = Ref & { facts: JsonObject };
+export type Note = Omit<Ref, "isNew"> & { facts: JsonObject };
 
 /** What a record came to, and what is to be remembered of it. */
 export type Made = { is: "created" | "existed"; notes?: readonly Note[] };
@@ -28,6 +28,8 @@ export type Made = { is: "created" | "existed"; notes?: readonly Note[] };
 /** What was made by records before, in this unit or in a dry run; the store is not asked. */
 export type Known = {
   find(type: NoteType, id: string): Promise<JsonObject | undefined>;
+  /** Whether an id that a record brings (`isNew`) is a client id, where that was read with those of the other records. */
+  isClientId(id: string): boolean | undefined;
   /** Whether a claim of the instance is held, by the store or by what was made before. */
   isClaimed(kind: string, value: string): Promise<boolean>;
   /** The keys among these that are roles of the project. */
@@ -48,6 +50,11 @@ export type Kind = {
   refs(record: object, orgId: string): Ref[];
   begin(record: object, importContext: ImportContext): Write;
   type: DescMessage;
+  /**
+   * Whether no record is refused for what another one of the kind makes, but for ids and claims, which a commit judges: so one may be
+   * decided while those before it are written.
+   */
+  isIndependent?: true;
 };
 
 type Of<D extends DescMessage> = {
@@ -55,6 +62,7 @@ type Of<D extends DescMessage> = {
   idOf(record: MessageShape<D>): string;
   refs(record: MessageShape<D>, orgId: string): Ref[];
   begin(record: MessageShape<D>, importContext: ImportContext): Write;
+  isIndependent?: true;
 };
 
 /** The pairing of a kind with its message is checked here, once; whoever reads a record reads it by `type`. */

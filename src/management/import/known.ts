@@ -13,7 +13,14 @@ import {
 import { idp } from "../../resources/idp/index.ts";
 import { addOrganization, organization } from "../../resources/org/index.ts";
 import { projects } from "../../resources/project/index.ts";
-import { addUser, builtInData, linkIdp, metadata, user } from "../../resources/user/index.ts";
+import {
+  addUser,
+  builtInData,
+  idGuard,
+  linkIdp,
+  metadata,
+  user,
+} from "../../resources/user/index.ts";
 import type { ClaimChange } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { claims } from "../../storage/kernel-tables.ts";
@@ -53,6 +60,8 @@ export function createMemory(
   const own = new Map<string, Note>();
   const noted = storedNotes(db, instanceId, importId);
   const storedRoles = roleReader(db, instanceId);
+  const newIds = idGuard({ db });
+  const isClientId = new Map<string, boolean>();
 
   async function find(type: NoteType, id: string): Promise<JsonObject | undefined> {
     const ref = { type, id };
@@ -71,6 +80,7 @@ export function createMemory(
   return {
     find,
     isClaimed,
+    isClientId: (id) => isClientId.get(id),
     async roleKeys(projectId, keys) {
       const stored = await storedRoles(projectId, keys);
       const known: string[] = [];
@@ -86,6 +96,9 @@ export function createMemory(
         const ids = refs.flatMap((ref) => (ref.type === type && ref.id !== "" ? [ref.id] : []));
         if (ids.length > 0) await readAll(tx, aggregate, ids);
       }
+      const asNew = refs.flatMap(({ id, isNew }) => (isNew === true && id !== "" ? [id] : []));
+      const clientIds = await newIds.readAll(tx, instanceId, asNew);
+      for (const id of asNew) isClientId.set(id, clientIds.has(id));
       if (isDryRun) await noted.read(refs.filter(({ id }) => id !== ""));
     },
 

@@ -23,7 +23,7 @@ export function newIdGuard(deps: Deps) {
   ): Promise<void> {
     requireChosenId(id, field, { allDigits: true });
     const refusal = () => alreadyExists(taken, "the id is or was in use in the instance");
-    await ids.requireFree(tx, instanceId, id, refusal);
+    await ids.requireFree(tx, instanceId, id, refusal, known.isClientId(id));
     // What records before it made in a dry run stands in notes alone.
     for (const type of named) if ((await known.find(type, id)) !== undefined) throw refusal();
   }

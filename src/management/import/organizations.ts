@@ -45,7 +45,7 @@ export function organizationKinds(deps: Deps): Kind[] {
     kind("org", {
       type: ImportedOrgSchema,
       idOf: ({ name }) => name,
-      refs: (_, id) => [{ type: "organization", id }],
+      refs: (_, id) => [{ type: "organization", id, isNew: true }],
       begin:
         ({ name, domain: wanted, inactive }, importContext) =>
         async (tx) => {

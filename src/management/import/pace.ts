@@ -1,18 +1,23 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { setImmediate as turn } from "node:timers/promises";
+import { threadMs } from "../../storage/thread-time.ts";
+import { recordsABatch } from "./payload.ts";
 
-// How long others may be held up by the commit of one unit.
+// How much of the processor the commit of one unit may take at a time, while it holds others up.
 const mostBlockedMs = 10;
-const [fewest, most] = [30, 500];
+const fewest = 30;
 const [slower, faster] = [0.7, 1.2];
 const resolutionMs = 2;
+
+/** Milliseconds in which the event loop was at work, and those of them in which this thread had the processor. */
+const spent = () => ({ active: performance.eventLoopUtilization().active, own: threadMs() });
 
 export type Pace = { records(): number; judge(written: number): Promise<void> };
 
 /**
- * How many records make a unit: as many as can be written without holding up others for long. Where the store writes in
- * this process that is measured, as the longest delay of the event loop; where it writes elsewhere nobody is held up, and
- * units grow until flushes and ways to the store cost little.
+ * How many records make a unit: as many as can be written without holding up others for long. That is measured, as the longest delay
+ * of the event loop, of which only that part counts in which this thread had the processor: where other processes have it, small units
+ * would hold up nobody less. Where nobody is held up units grow until flushes and ways to the store cost little.
  */
 export function createPace() {
   const delays = monitorEventLoopDelay({ resolution: resolutionMs });
@@ -21,18 +26,22 @@ export function createPace() {
     /** Measures until it is disposed. */
     measure(): Pace & Disposable {
       delays.enable();
+      let from = spent();
       return {
         records: () => Math.round(records),
         /** Takes what was measured since the last time for that of a unit of so many records. */
         async judge(written) {
           // What came in this turn of the event loop is told in the next one.
           await turn();
-          const blockedMs = Math.max(delays.max / 1e6 - resolutionMs, 1);
+          const to = spent();
+          const share = Math.min((to.own - from.own) / Math.max(to.active - from.active, 1), 1);
+          const blockedMs = Math.max((delays.max / 1e6 - resolutionMs) * share, 1);
           delays.reset();
+          from = to;
           // Of a rest nothing is learned.
           if (written < Math.round(records)) return;
           const factor = Math.min(Math.max(mostBlockedMs / blockedMs, slower), faster);
-          records = Math.min(Math.max(records * factor, fewest), most);
+          records = Math.min(Math.max(records * factor, fewest), recordsABatch);
         },
         [Symbol.dispose]: () => void delays.disable(),
       };

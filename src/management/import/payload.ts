@@ -4,6 +4,9 @@ import type { SecretRef } from "../../eventstore/secret-store.ts";
 /** One record as it was received: its position among all, its organization, and its JSON. */
 export type Received = { at: number; orgId: string; json: Uint8Array };
 
+/** So many records are read at once at most, and written by as many units as it takes that nobody waits long. */
+export const recordsABatch = 250;
+
 /** Where a batch that waits is kept: it may hold hashes of passwords. */
 export const payloadRef = (instanceId: string, importId: string, id: string): SecretRef => ({
   ...payloadOwner(instanceId, importId),

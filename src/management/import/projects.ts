@@ -28,7 +28,7 @@ const projectKind = (deps: Deps): Kind => {
     idOf: ({ projectId }) => projectId,
     refs: ({ projectId }, orgId) => [
       { type: "organization", id: orgId },
-      { type: "project", id: projectId },
+      { type: "project", id: projectId, isNew: true },
     ],
     begin:
       ({ projectId, project: wanted, inactive }, importContext) =>

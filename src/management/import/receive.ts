@@ -6,14 +6,12 @@ import { insertRow, updateRows } from "../../storage/row-change.ts";
 import { keepPresence } from "./from.ts";
 import { importJob } from "./job.ts";
 import { type RankedKind, lastRank } from "./kinds.ts";
-import { packRecords, payloadId, payloadRef, type Received } from "./payload.ts";
+import { packRecords, payloadId, payloadRef, type Received, recordsABatch } from "./payload.ts";
 import { type Piece, splitter } from "./split.ts";
 import { spanMs, optionInvalid } from "./span.ts";
 import { forgetting } from "./sweep.ts";
 import { importBatches, imports } from "./tables.ts";
 
-// So many are read at once, and written by as many units as it takes that nobody waits long.
-const recordsABatch = 250;
 const bytesABatch = 1 << 18;
 const receivingMs = 24 * 3_600_000;
 export const reportMs = 30 * 24 * 3_600_000;

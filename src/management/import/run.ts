@@ -2,10 +2,17 @@ import { handle, type JobHandlers, type RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { and, asc, eq, gt, isNull, or } from "../../storage/drizzle.ts";
 import { deleteRows, updateRows } from "../../storage/row-change.ts";
-import { batchWorker, type Batch, type Import, type ImportDeps } from "./batch.ts";
+import {
+  batchWorker,
+  type Batch,
+  type Import,
+  type ImportDeps,
+  type Part,
+  type Progress,
+} from "./batch.ts";
 import { presenceIn } from "./from.ts";
 import { importJob } from "./job.ts";
-import { createPace } from "./pace.ts";
+import { createPace, type Pace } from "./pace.ts";
 import type { RankedKind } from "./kinds.ts";
 import { payloadOwner } from "./payload.ts";
 import { importBatches, importNotes, imports } from "./tables.ts";
@@ -18,10 +25,36 @@ const batchesAPage = 50;
 
 /**
  * Imports the batches that wait, one after the other, by units that bring their outcomes: what a crash leaves is done or
- * not begun, and says so. While the last records of one batch are written the next one is read.
+ * not begun, and says so. While the records of one part are written the next part is read, and decided where nothing of it depends
+ * on them.
  */
 export function importJobs(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>): JobHandlers {
-  const { db, events, secrets, now } = deps;
+  const { db, secrets } = deps;
+  const work = importWorker(deps, kinds);
+  const lane = {
+    parallel: 1,
+    perGroup: 1,
+    leaseMs,
+    limits: () => new Map<string, number>(),
+    whenDead: ({ instanceId, key: id }: { instanceId: string; key: string }, at: Date) => [
+      updateRows(imports, { instanceId, id }, { state: "failed", changeDate: at }),
+      secrets.removeAllOf(payloadOwner(instanceId, id)),
+    ],
+  };
+
+  return handle(
+    importJob,
+    async (job) => {
+      const of = await read(db, job.instanceId, job.key);
+      return of === undefined ? "done" : await work(job, of);
+    },
+    lane,
+  );
+}
+
+/** Works on an import until its turn is over, or all of it is done. */
+function importWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>) {
+  const { db, events, now } = deps;
   const batches = batchWorker(deps, kinds);
   const paces = createPace();
 
@@ -38,60 +71,66 @@ export function importJobs(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKi
     });
   }
 
-  const lane = {
-    parallel: 1,
-    perGroup: 1,
-    leaseMs,
-    limits: () => new Map<string, number>(),
-    whenDead: ({ instanceId, key: id }: { instanceId: string; key: string }, at: Date) => [
-      updateRows(imports, { instanceId, id }, { state: "failed", changeDate: at }),
-      secrets.removeAllOf(payloadOwner(instanceId, id)),
-    ],
-  };
+  /** A batch as it can be worked on; of an import that was stopped meanwhile the records are gone. */
+  async function prepared(job: RunningJob<unknown>, batch: Batch) {
+    try {
+      return await batches.prepare(batch);
+    } catch (error) {
+      if ((await read(db, job.instanceId, job.key))?.state === "running") throw error;
+      return undefined;
+    }
+  }
 
-  return handle(
-    importJob,
-    async (job) => {
-      const end = now().getTime() + turnMs;
-      let of = await read(db, job.instanceId, job.key);
-      if (of === undefined) return "done";
-      const { isDryRun } = of;
-      const from = await presenceIn(deps, of);
-      const all = waiting(db, of);
-      using pace = paces.measure();
-      const next = async () => {
-        const { done, value: batch } = await all.next();
-        if (done === true) return undefined;
-        try {
-          return await batches.prepare(isDryRun, batch);
-        } catch (error) {
-          // Of an import that was stopped meanwhile the records are gone; the next look at it tells.
-          if ((await read(db, job.instanceId, job.key))?.state === "running") throw error;
-          return undefined;
-        }
-      };
-      let ready = await next();
+  /** What waits, in parts as large as the pace has them when one is asked for. */
+  async function* partsOf(job: RunningJob<unknown>, of: Import, pace: Pace): AsyncGenerator<Part> {
+    for await (const batch of waiting(db, of)) {
+      const ready = await prepared(job, batch);
+      if (ready === undefined) return;
+      for (let from = batch.outcomes.length; from < ready.begun.length; ) {
+        const records = Math.min(pace.records(), ready.begun.length - from);
+        yield { of: ready, from, records };
+        from += records;
+      }
+    }
+  }
+
+  /** One part after the other, each decided while the one before is written, where it may be. */
+  return async function work(job: RunningJob<unknown>, of: Import): Promise<"done" | "again"> {
+    const end = now().getTime() + turnMs;
+    const { isDryRun } = of;
+    const asWho = { ...of, ...(await presenceIn(deps, of)) };
+    using pace = paces.measure();
+    const parts = partsOf(job, of, pace);
+    const mayGoBeside = (part: Part, last: Part | undefined) =>
+      !isDryRun && part.of.isIndependent && part.of.batch.kind === last?.of.batch.kind;
+    let last: Part | undefined;
+    let written = Promise.resolve<Progress>({ ...of, outcomes: [] });
+    try {
       while (!job.signal.aborted && now().getTime() < end) {
-        of = await read(db, job.instanceId, job.key);
-        if (of?.state !== "running") return "done";
-        if (ready === undefined) {
+        const { done, value: part } = await parts.next();
+        if ((await read(db, job.instanceId, job.key))?.state !== "running") return "done";
+        if (done === true) {
+          await written;
           await complete(job, of);
           return "done";
         }
-        const left = ready.begun.length - ready.outcomes.length;
-        const records = Math.min(pace.records(), left);
-        const [rest, following] = await Promise.all([
-          batches.work(job, { ...of, ...from }, ready, records),
-          records === left ? next() : undefined,
-        ]);
-        ready = rest ?? following;
-        await pace.judge(records);
+        if (!mayGoBeside(part, last)) await written;
+        const before = written;
+        written = batches.work(job, asWho, part, before);
+        // It is waited for in the next round; a failure until then is not one that nobody hears of.
+        written.catch(() => undefined);
+        last = part;
+        await before;
+        await pace.judge(part.records);
       }
-      job.signal.throwIfAborted();
-      return "again";
-    },
-    lane,
-  );
+      await written;
+    } finally {
+      // Nothing is written any more once this is over. What went wrong is thrown already.
+      await written.catch(() => undefined);
+    }
+    job.signal.throwIfAborted();
+    return "again";
+  };
 }
 
 /** What waits of an import, in its order. */

@@ -52,10 +52,11 @@ function humanKind(deps: UserDeps): Kind {
   const requireNewId = newIdGuard(deps);
   return kind("humanUsers", {
     type: ImportedHumanSchema,
+    isIndependent: true,
     idOf: ({ userId }) => userId,
     refs: ({ userId, grants }, orgId) => [
       { type: "organization", id: orgId },
-      { type: "user", id: userId },
+      { type: "user", id: userId, isNew: true },
       ...grants.flatMap(({ projectId, projectGrantId }): Ref[] => [
         { type: "project", id: projectId },
         { type: "projectGrant", id: projectGrantId },
@@ -92,10 +93,11 @@ function machineKind(deps: UserDeps): Kind {
   const requireNewId = newIdGuard(deps);
   return kind("machineUsers", {
     type: ImportedMachineSchema,
+    isIndependent: true,
     idOf: ({ userId }) => userId,
     refs: ({ userId }, orgId) => [
       { type: "organization", id: orgId },
-      { type: "user", id: userId },
+      { type: "user", id: userId, isNew: true },
     ],
     begin:
       ({ userId, user: wanted, inactive, externalId }, importContext) =>

@@ -25,6 +25,7 @@ export {
   methodsOf,
   type Proofs,
   proofsOf,
+  provenBy,
   secondFactorAt,
 } from "./proofs.ts";
 export { sessionMakers } from "./makers.ts";

@@ -39,6 +39,23 @@ export function proofsOf(row: SessionRow): Proofs {
   };
 }
 
+/** What was proven by a time; what is later is of a clock that went back since. */
+export function provenBy(proofs: Proofs, until: Date): Proofs {
+  const kept = (at: Date | undefined) => (at !== undefined && at <= until ? at : undefined);
+  return {
+    isUserVerified: proofs.isUserVerified,
+    password: kept(proofs.password),
+    key: kept(proofs.key),
+    otp: kept(proofs.otp),
+    email: kept(proofs.email),
+    mailbox: kept(proofs.mailbox),
+    recoveryCode: kept(proofs.recoveryCode),
+    provider: kept(proofs.provider),
+    twoFactorProvider: kept(proofs.twoFactorProvider),
+    trustedSince: kept(proofs.trustedSince),
+  };
+}
+
 const latest = (dates: readonly (Date | null | undefined)[]): Date | undefined =>
   dates
     .filter((date): date is Date => date instanceof Date)

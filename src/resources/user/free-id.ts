@@ -16,38 +16,61 @@ export function idGuard({ db }: { db: Database }) {
   const t = db.table(claims);
   const former = db.table(formerClientIds);
 
-  /** Whether an app that was deleted had this client id, also before such ids kept their claim. */
-  async function wasClientId(instanceId: string, id: string): Promise<boolean> {
+  /** Which of these are client ids of apps that were deleted, also from before such ids kept their claim; folded. */
+  async function formerAmong(instanceId: string, folded: string[]): Promise<Set<string>> {
     const rows = await db.read
-      .select({ appId: former.appId })
+      .select({ id: former.clientIdFolded })
       .from(former)
-      .where(and(eq(former.instanceId, instanceId), eq(former.clientIdFolded, caseFold(id))))
-      .limit(1);
-    return rows.length > 0;
+      .where(and(eq(former.instanceId, instanceId), db.isAmong(former.clientIdFolded, folded)));
+    return new Set(rows.map(({ id }) => id));
   }
 
-  /** Whether an app or a machine user has this id as its client id, or an app had it; it must stay so until the unit commits. */
-  async function isClientId(tx: Transaction, instanceId: string, id: string): Promise<boolean> {
-    if (await wasClientId(instanceId, id)) return true;
-    const where = { scope: instanceId, kind: clientIdClaim, value: caseFold(id) };
+  /** Which of these are client ids of apps or machine users, or were of apps; the others must stay none until the unit commits. */
+  async function clientIdsAmong(
+    tx: Transaction,
+    instanceId: string,
+    ids: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    const folded = [...new Set(ids.map(caseFold))];
+    const taken = await formerAmong(instanceId, folded);
     const rows = await db.read
-      .select({ kind: t.kind })
+      .select({ value: t.value })
       .from(t)
-      .where(and(eq(t.scope, instanceId), eq(t.kind, clientIdClaim), eq(t.value, where.value)));
-    if (rows.length === 0) tx.expectRows(claims, where, 0);
-    return rows.length > 0;
+      .where(and(eq(t.scope, instanceId), eq(t.kind, clientIdClaim), db.isAmong(t.value, folded)));
+    for (const { value } of rows) taken.add(value);
+    for (const value of folded) {
+      if (taken.has(value)) continue;
+      tx.expectRows(claims, { scope: instanceId, kind: clientIdClaim, value }, 0);
+    }
+    return new Set(ids.filter((id) => taken.has(caseFold(id))));
   }
 
   return {
-    /** Before the object is recorded. */
+    /** Reads at once what `requireFree` asks of each of these; gives those that are client ids. */
+    async readAll(
+      tx: Transaction,
+      instanceId: string,
+      ids: readonly string[],
+    ): Promise<ReadonlySet<string>> {
+      const used = await tx.usedIds(namedTypes, ids);
+      const unused = ids.filter((id) => !used.has(id));
+      return unused.length === 0 ? new Set() : await clientIdsAmong(tx, instanceId, unused);
+    },
+
+    /**
+     * Before the object is recorded.
+     *
+     * @param isClientId where that was read already
+     */
     async requireFree(
       tx: Transaction,
       instanceId: string,
       id: string,
       taken: () => DomainError = userIdTaken,
+      isClientId?: boolean,
     ): Promise<void> {
       if ((await tx.usedIds(namedTypes, [id])).has(id)) throw taken();
-      if (await isClientId(tx, instanceId, id)) throw taken();
+      if (isClientId ?? (await clientIdsAmong(tx, instanceId, [id])).has(id)) throw taken();
     },
 
     /**
@@ -56,7 +79,7 @@ export function idGuard({ db }: { db: Database }) {
      */
     async requireNoId(tx: Transaction, instanceId: string, clientId: string): Promise<void> {
       const isOurs = refusalOfId(clientId, "")?.reason === "ID_RESERVED";
-      if (await wasClientId(instanceId, clientId)) throw clientIdTaken();
+      if ((await formerAmong(instanceId, [caseFold(clientId)])).size > 0) throw clientIdTaken();
       if (isOurs || (await tx.usedIds(namedTypes, [clientId])).has(clientId)) throw clientIdIsId();
     },
   };

@@ -16,6 +16,8 @@ export const messageBudgets = table(
 );
 
 const hourMs = 3_600_000;
+// An hour that has not begun is of a clock that went back since; two replicas need not agree to the second.
+const skewMs = 60_000;
 
 export type MessageBudget = {
   /**
@@ -45,7 +47,10 @@ export function createMessageBudget(parts: {
       .select()
       .from(t)
       .where(and(eq(t.instanceId, instanceId), eq(t.key, key)));
-    const isOver = row === undefined || row.expiresAt <= tx.now;
+    const isOver =
+      row === undefined ||
+      row.expiresAt <= tx.now ||
+      row.since.getTime() > tx.now.getTime() + skewMs;
     if (!isOver && row.count >= most) {
       return Math.ceil((row.expiresAt.getTime() - tx.now.getTime()) / 1000);
     }

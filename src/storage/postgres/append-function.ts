@@ -48,8 +48,10 @@ BEGIN
       BEGIN
         FOR item IN SELECT value FROM jsonb_array_elements(unit->'x') LOOP
           IF item->>0 = 's' THEN
-            SELECT max(aggregate_version) INTO found_rows FROM ${events.name}
-              WHERE instance_id = instance AND aggregate_type = item->>1 AND aggregate_id = item->>2;
+            -- Not max(): while a table has no statistics that is planned over the whole log of the instance.
+            SELECT aggregate_version INTO found_rows FROM ${events.name}
+              WHERE instance_id = instance AND aggregate_type = item->>1 AND aggregate_id = item->>2
+              ORDER BY aggregate_version DESC LIMIT 1;
           ELSE
             EXECUTE shapes[(item->>1)::int] INTO found_rows USING NULL::jsonb, item->2;
           END IF;

@@ -125,10 +125,11 @@ export async function openPostgres(options: {
   };
 }
 
-const dialect: Pick<MigratableDatabase, "table" | "contains" | "hasMember"> = {
+const dialect: Pick<MigratableDatabase, "table" | "contains" | "hasMember" | "isAmong"> = {
   table: (table) => table.postgres,
   contains: (column, text) => sql`strpos(${column}, ${text}) > 0`,
   hasMember: (column, text) => sql`jsonb_exists(${column}, ${text})`,
+  isAmong: (column, texts) => sql`${column} = any(${sql.param(texts)}::text[])`,
 };
 
 const snapshotsBy = (pool: pg.Pool, overtaken: Overtaken): Snapshots => ({

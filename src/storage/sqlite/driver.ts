@@ -231,11 +231,13 @@ function snapshotsHere(connection: Sqlite.Database, reader: Reader): Snapshots {
   };
 }
 
-const dialect: Pick<MigratableDatabase, "table" | "contains" | "hasMember"> = {
+const dialect: Pick<MigratableDatabase, "table" | "contains" | "hasMember" | "isAmong"> = {
   table: (table) => table.sqlite,
   contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
   hasMember: (column, text) =>
     sql`exists (select 1 from json_each(${column}) where value = ${text})`,
+  isAmong: (column, texts) =>
+    sql`${column} in (select value from json_each(${JSON.stringify(texts)}))`,
 };
 
 function healthOf(connection: Sqlite.Database, thorough: boolean): StoreHealth {

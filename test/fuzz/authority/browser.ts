@@ -86,7 +86,7 @@ export function browserOf(
       return follow(url);
     },
     async submit(page, values, tag = "") {
-      const forms = page.html.split(/(?=<form)/).slice(1);
+      const forms = page.html.split(/(?=<form method="post")/).slice(1);
       const form = forms.find((each) => each.slice(0, each.indexOf(">")).includes(tag));
       if (form === undefined) return undefined;
       const { action, fields } = formOf(form);

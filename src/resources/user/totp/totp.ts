@@ -2,6 +2,7 @@ import { Secret, TOTP } from "otpauth";
 import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
+import { cut } from "../../../texts/cut.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
 import type { Attempts, Judgement } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
@@ -10,6 +11,10 @@ type UserRef = { instanceId: string; userId: string };
 
 const period = 30;
 const secretBytes = 20;
+// What an app shows beside the code. A longer one would make a QR code that cameras do not read, and at last none at all.
+const mostOfLabel = 200;
+const shortLabel = (label: string): string =>
+  cut(label, mostOfLabel, (part) => encodeURIComponent(part).length);
 const options = { algorithm: "SHA1", digits: 6, period };
 
 /** Seeds of apps that make one-time passwords (RFC 6238: SHA-1, 6 digits, 30 seconds, which every app knows). */
@@ -48,7 +53,7 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
     async make(user, { id, issuer, label, createdAt }) {
       const secret = new Secret({ size: secretBytes });
       return {
-        uri: new TOTP({ ...options, issuer, label, secret }).toString(),
+        uri: new TOTP({ ...options, issuer, label: shortLabel(label), secret }).toString(),
         secret: secret.base32,
         change: await secrets.put(ref(user, id), secret.bytes, createdAt),
       };

@@ -47,7 +47,8 @@ export type SetText = Message<"idsvc.settings.text.v3alpha.SetText"> & {
   value: {
     /**
      * The text: an ICU message that may name the values which the text that is shipped names, and no others. Markup has no
-     * meaning in it.
+     * meaning in it. A page of the login or of an account that would have more than 30 KB with what is set is shown with the
+     * shipped texts.
      *
      * @generated from field: string set = 3;
      */
