@@ -73,5 +73,17 @@ export function describeAccess(world: () => ConsoleWorld): void {
       assert.equal(await stateIn(`?ctx.org_id=${organizationId}`), "EFFECTIVE_STATE_ACTIVE");
       expectQuiet(visit);
     });
+
+    it("calls the reader by their name who may read nobody else", async () => {
+      const { organizationId, objects } = world();
+      const [provider = ""] = objects["/providers/oidc/$id"] ?? [];
+      const path = `/ui/console/providers/oidc/${provider}?org=${organizationId}&tab=access`;
+      await using visit = await enter(path, { roles: ["ORG_SETTINGS_MANAGER"], organizationId });
+      const { page } = visit;
+      const own = rowOf(page, "ORG_SETTINGS_MANAGER").filter({ hasText: "Ada Lovelace" });
+      await own.first().waitFor();
+      assert.equal(await own.first().getByRole("link").count(), 0);
+      expectQuiet(visit);
+    });
   });
 }

@@ -140,13 +140,14 @@ export const declaredWords = (): string[] => [
   ]),
   ...allShown.flatMap(({ shown, message }) => [
     wordOf(shown),
+    ...[shown.empty ?? []].flat(),
     // What is said in the place of a value.
     ...(shown.says === undefined ? valuesOf(message, shown.path) : []),
   ]),
   ...declaredKinds.flatMap(({ kind }) => (kind.guide ? (kind.guideWord ?? "guideLead") : [])),
   ...offered.flatMap(({ action }) => [
     action.word,
-    ...[action.about ?? [], action.send ?? []].flat(),
+    ...[action.about ?? [], action.send ?? [], action.concerns?.word ?? []].flat(),
     ...(action.fields ?? []).flatMap((each) =>
       isWays(each) ? [each.word, ...each.ways.map(({ word }) => word)] : [],
     ),

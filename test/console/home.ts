@@ -45,7 +45,7 @@ export function describeHome(world: () => ConsoleWorld): void {
     });
 
     it("shows an administrator of one organization its log-ins, and nothing of the instance", async () => {
-      const organizationId = await peer.addOrganization({ name: "Nightjar" });
+      const organizationId = await peer.addOrganization({ name: "Home of one" });
       await using visit = await enter("/ui/console/", { roles: ["ORG_OWNER"], organizationId });
       const { page } = visit;
       await page.getByRole("img", { name: "Sign-ins of the last days: 0" }).waitFor();

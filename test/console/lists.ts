@@ -54,7 +54,19 @@ export function describeLists(): void {
       const id = await peer.addPerson({ username: "tapir-2" }, organizationId);
       await page.locator(`tbody a[href*="${id}"]`).waitFor();
       assert.equal(await field.inputValue(), "half a name");
+      // A page that nobody sees ends its stream, and catches up when somebody does.
+      const see = (visibilityState: string) =>
+        page.evaluate((value) => {
+          Object.defineProperty(document, "visibilityState", { value, configurable: true });
+          document.dispatchEvent(new Event("visibilitychange"));
+        }, visibilityState);
+      const ended = page.waitForEvent("requestfailed", (each) => /WatchEvents/.test(each.url()));
+      await see("hidden");
+      await ended;
       bodyOf(await peer.remove(`/users/${id}`));
+      const again = page.waitForRequest(/WatchEvents/);
+      await see("visible");
+      await again;
       await page.locator(`tbody a[href*="${id}"]`).waitFor({ state: "detached" });
       assert.equal(await field.inputValue(), "half a name");
       expectQuiet(visit);

@@ -31,6 +31,8 @@ export type Shown = {
   named?: Named;
   /** The word for a span of time that is zero. */
   zero?: string;
+  /** The word for there being none. */
+  empty?: string;
   /** What is shown in its place. */
   text?: (object: JsonObject) => string;
   /** The word that is shown in its place. */
@@ -101,6 +103,8 @@ export type Action = {
   isDangerous?: true;
   /** What follows from it, where the name does not say enough. */
   about?: string;
+  /** What it concerns, as the service counts it: how many are named in the place of `{n}`, where there are any. */
+  concerns?: { word: string; method: DescMethodUnary; request: JsonObject; total: Path };
   /** What the button says that sends the form; by default that the action is done, or that a change is saved. */
   send?: string;
   /** Whether it can be done with such an object. */
@@ -269,6 +273,8 @@ export type SettingsGroup = {
   concernsPeople?: true;
   /** What of a change a preview of the log-in shows. */
   preview?: Action["preview"];
+  /** By setting, what a change of it in the instance concerns. */
+  concerns?: Readonly<Record<string, Action["concerns"]>>;
   /** Its settings, where they are not declared alike in the schema. */
   settings?: readonly Setting[];
 };

@@ -349,7 +349,7 @@ export const person: Kind = {
   organization: "details.resource_owner.id",
   facts: [
     { path: "user.username" },
-    { path: "user.login_names" },
+    { path: "user.login_names", empty: "noLoginNames" },
     ...[...personData, ...machineData].map(({ path }) => ({ path })),
     { path: "user.external_id" },
     { path: "user.contact.email.address", word: "email" },

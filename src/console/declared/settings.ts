@@ -1,3 +1,4 @@
+import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_service_pb.ts";
 import { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
 import { FeatureService } from "#gen/idsvc/settings/feature/v3alpha/feature_service_pb.ts";
 import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
@@ -28,6 +29,17 @@ export const login: SettingsGroup = {
   set: LoginSettingsService.method.setLoginSettings,
   resolve: LoginSettingsService.method.resolveLoginSettings,
   concernsPeople: true,
+  concerns: {
+    validate_org_domains: {
+      word: "concernsDomains",
+      method: DomainService.method.searchDomains,
+      request: {
+        query: { limit: 1 },
+        filters: [{ verified: { is_verified: true } }, { proven: { is_proven: false } }],
+      },
+      total: "details.total_result",
+    },
+  },
 };
 export const password: SettingsGroup = {
   set: PasswordSettingsService.method.setPasswordSettings,
@@ -188,7 +200,13 @@ export const texts: Listed = {
 const endless: ReadonlySet<string> = new Set(["max_age"]);
 
 /** The settings of a group, which most are declared alike in the schema. */
-export function settingsOf({ set, resolve, settings, preview }: SettingsGroup): readonly Setting[] {
+export function settingsOf({
+  set,
+  resolve,
+  settings,
+  preview,
+  concerns = {},
+}: SettingsGroup): readonly Setting[] {
   if (settings !== undefined) return settings;
   const fields = fieldAt(set.input, "settings")?.message?.fields ?? [];
   return fields.map(({ name, message }) => {
@@ -215,6 +233,7 @@ export function settingsOf({ set, resolve, settings, preview }: SettingsGroup): 
         method: set,
         fields: [field],
         ...(preview && { preview }),
+        ...(concerns[name] && { concerns: concerns[name] }),
       },
       reset: {
         word: "reset",

@@ -10,7 +10,7 @@ import { useRights } from "../rights.ts";
 import { t } from "../told.ts";
 import { useWhenBack } from "./again.ts";
 import { ActionCode } from "./code.tsx";
-import { About, Buttons } from "./question.tsx";
+import { About, Buttons, Concerns } from "./question.tsx";
 import { Conflict } from "./conflict.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";
@@ -141,6 +141,7 @@ function Asked({
   return (
     <form className={style["form"]} onSubmit={submit}>
       <About action={action} name={name} />
+      {action.concerns !== undefined && <Concerns concerns={action.concerns} />}
       <Fields
         {...{ action, subject, typed }}
         errors={errorsOf(refusal, action, typed)}

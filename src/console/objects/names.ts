@@ -1,5 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import {
+  at,
   type Named,
   type Picked,
   type Reference,
@@ -8,6 +10,7 @@ import {
 } from "../declared/declare.ts";
 import { firstRequest, idsIn, namedBy, namesRequest, ownNamed } from "../declared/references.ts";
 import { objectsAt } from "../declared/schema.ts";
+import { userName } from "../declared/user-name.ts";
 import { useAnswer } from "../json-calls.ts";
 import { useOrg, useRights } from "../rights.ts";
 
@@ -42,8 +45,12 @@ export function useFirst(kind: Picked, isAsked: boolean) {
 }
 
 function useNamesOf(kind: Reference, objects: readonly JsonObject[], shown: readonly Shown[]) {
-  const { organizationNames } = useRights();
-  const known = kind === "organization" ? organizationNames : undefined;
+  const { me, organizationNames } = useRights();
+  // Everybody knows what they are called themselves. The frame around all pages has asked for it.
+  const { data } = useAnswer(UserService.method.getUser, { id: me.userId });
+  const ownName = userName(at(data, "user"));
+  const own = ownName === "" ? [] : [[me.userId, ownName] as const];
+  const known = kind === "organization" ? organizationNames : kind === "person" ? own : [];
   return useNamesBy(namedBy[kind], idsIn(kind, objects, shown), known);
 }
 

@@ -35,7 +35,7 @@ export function valueOf(
   if (shown.says !== undefined) return t(shown.says(object));
   if (shown.text !== undefined) return shown.text(object) || undefined;
   const value = at(object, shown.path);
-  if (isEmpty(value)) return undefined;
+  if (isEmpty(value)) return shown.empty === undefined ? undefined : t(shown.empty);
   if (value === "0s" && shown.zero !== undefined) return t(shown.zero);
   if (shown.as === "request") return <Request event={object} id={textOf(value)} />;
   const field = message && fieldAt(message, shown.path);

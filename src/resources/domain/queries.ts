@@ -15,7 +15,7 @@ import { domains } from "./projection.ts";
 export type DomainRow = Row<typeof domains>;
 
 export function domainQueries(deps: Deps) {
-  const { organizationId, isVerified } = deps.db.table(domains);
+  const { organizationId, isProven, isVerified } = deps.db.table(domains);
 
   // The instance's own and those of organizations are guarded by permissions of their own.
   function readable({ permissions }: Scope): SQL | undefined {
@@ -38,7 +38,10 @@ export function domainQueries(deps: Deps) {
     {
       filter: DomainSearchFilterSchema,
       sort: DomainFieldNameSchema,
-      filters: { verified: (wanted) => eq(isVerified, wanted.isVerified) },
+      filters: {
+        verified: (wanted) => eq(isVerified, wanted.isVerified),
+        proven: (wanted) => eq(isProven, wanted.isProven),
+      },
       visible: async (scope) => [
         readable(scope),
         ...(await deps.tenancy.living(scope, { organizationId })),

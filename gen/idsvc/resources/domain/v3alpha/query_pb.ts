@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/domain/v3alpha/query.proto.
  */
 export const file_idsvc_resources_domain_v3alpha_query: GenFile = /*@__PURE__*/
-  fileDesc("CippZHN2Yy9yZXNvdXJjZXMvZG9tYWluL3YzYWxwaGEvcXVlcnkucHJvdG8SHmlkc3ZjLnJlc291cmNlcy5kb21haW4udjNhbHBoYSKmAgoSRG9tYWluU2VhcmNoRmlsdGVyEj0KBmluX2lkcxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5JbklEc0ZpbHRlckgAEjoKBG5hbWUYAiABKAsyKi5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTmFtZUZpbHRlckgAEjoKDG9yZ2FuaXphdGlvbhgDIAEoCzIiLmlkc3ZjLm9iamVjdC52M2FscGhhLk9yZ2FuaXphdGlvbkgAEkgKCHZlcmlmaWVkGAQgASgLMjQuaWRzdmMucmVzb3VyY2VzLmRvbWFpbi52M2FscGhhLkRvbWFpblZlcmlmaWVkRmlsdGVySABCDwoGZmlsdGVyEgW6SAIIASIrChREb21haW5WZXJpZmllZEZpbHRlchITCgtpc192ZXJpZmllZBgBIAEoCCqyAQoPRG9tYWluRmllbGROYW1lEiEKHURPTUFJTl9GSUVMRF9OQU1FX1VOU1BFQ0lGSUVEEAASGAoURE9NQUlOX0ZJRUxEX05BTUVfSUQQARIjCh9ET01BSU5fRklFTERfTkFNRV9DUkVBVElPTl9EQVRFEAISIQodRE9NQUlOX0ZJRUxEX05BTUVfQ0hBTkdFX0RBVEUQAxIaChZET01BSU5fRklFTERfTkFNRV9OQU1FEARiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_object_v3alpha_object, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CippZHN2Yy9yZXNvdXJjZXMvZG9tYWluL3YzYWxwaGEvcXVlcnkucHJvdG8SHmlkc3ZjLnJlc291cmNlcy5kb21haW4udjNhbHBoYSLsAgoSRG9tYWluU2VhcmNoRmlsdGVyEj0KBmluX2lkcxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5JbklEc0ZpbHRlckgAEjoKBG5hbWUYAiABKAsyKi5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuTmFtZUZpbHRlckgAEjoKDG9yZ2FuaXphdGlvbhgDIAEoCzIiLmlkc3ZjLm9iamVjdC52M2FscGhhLk9yZ2FuaXphdGlvbkgAEkgKCHZlcmlmaWVkGAQgASgLMjQuaWRzdmMucmVzb3VyY2VzLmRvbWFpbi52M2FscGhhLkRvbWFpblZlcmlmaWVkRmlsdGVySAASRAoGcHJvdmVuGAUgASgLMjIuaWRzdmMucmVzb3VyY2VzLmRvbWFpbi52M2FscGhhLkRvbWFpblByb3ZlbkZpbHRlckgAQg8KBmZpbHRlchIFukgCCAEiJwoSRG9tYWluUHJvdmVuRmlsdGVyEhEKCWlzX3Byb3ZlbhgBIAEoCCIrChREb21haW5WZXJpZmllZEZpbHRlchITCgtpc192ZXJpZmllZBgBIAEoCCqyAQoPRG9tYWluRmllbGROYW1lEiEKHURPTUFJTl9GSUVMRF9OQU1FX1VOU1BFQ0lGSUVEEAASGAoURE9NQUlOX0ZJRUxEX05BTUVfSUQQARIjCh9ET01BSU5fRklFTERfTkFNRV9DUkVBVElPTl9EQVRFEAISIQodRE9NQUlOX0ZJRUxEX05BTUVfQ0hBTkdFX0RBVEUQAxIaChZET01BSU5fRklFTERfTkFNRV9OQU1FEARiBnByb3RvMw", [file_buf_validate_validate, file_idsvc_object_v3alpha_object, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * Keeps the domains that match.
@@ -57,12 +57,20 @@ export type DomainSearchFilter = Message<"idsvc.resources.domain.v3alpha.DomainS
     case: "organization";
   } | {
     /**
-     * Keeps domains that are, or are not, proven.
+     * Keeps domains that are, or are not, verified.
      *
      * @generated from field: idsvc.resources.domain.v3alpha.DomainVerifiedFilter verified = 4;
      */
     value: DomainVerifiedFilter;
     case: "verified";
+  } | {
+    /**
+     * Keeps domains of which their owner has, or has not, shown that they are its own.
+     *
+     * @generated from field: idsvc.resources.domain.v3alpha.DomainProvenFilter proven = 5;
+     */
+    value: DomainProvenFilter;
+    case: "proven";
   } | { case: undefined; value?: undefined };
 };
 
@@ -74,7 +82,29 @@ export const DomainSearchFilterSchema: GenMessage<DomainSearchFilter> = /*@__PUR
   messageDesc(file_idsvc_resources_domain_v3alpha_query, 0);
 
 /**
- * Keeps domains that are, or are not, proven.
+ * Keeps domains of which their owner has, or has not, shown that they are its own: with `validate_org_domains` on, those that are verified
+ * and not proven make no login names.
+ *
+ * @generated from message idsvc.resources.domain.v3alpha.DomainProvenFilter
+ */
+export type DomainProvenFilter = Message<"idsvc.resources.domain.v3alpha.DomainProvenFilter"> & {
+  /**
+   * Whether it has.
+   *
+   * @generated from field: bool is_proven = 1;
+   */
+  isProven: boolean;
+};
+
+/**
+ * Describes the message idsvc.resources.domain.v3alpha.DomainProvenFilter.
+ * Use `create(DomainProvenFilterSchema)` to create a new message.
+ */
+export const DomainProvenFilterSchema: GenMessage<DomainProvenFilter> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_domain_v3alpha_query, 1);
+
+/**
+ * Keeps domains that are, or are not, verified.
  *
  * @generated from message idsvc.resources.domain.v3alpha.DomainVerifiedFilter
  */
@@ -92,7 +122,7 @@ export type DomainVerifiedFilter = Message<"idsvc.resources.domain.v3alpha.Domai
  * Use `create(DomainVerifiedFilterSchema)` to create a new message.
  */
 export const DomainVerifiedFilterSchema: GenMessage<DomainVerifiedFilter> = /*@__PURE__*/
-  messageDesc(file_idsvc_resources_domain_v3alpha_query, 1);
+  messageDesc(file_idsvc_resources_domain_v3alpha_query, 2);
 
 /**
  * The columns that domains can be sorted by. Domains that are equal in the column are sorted by ID.
