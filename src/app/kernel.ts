@@ -24,7 +24,7 @@ import type { Config } from "./config.ts";
 import { openDataDir } from "./data-dir.ts";
 import { masterKeys } from "./master-key.ts";
 import { modules as allModules } from "./modules.ts";
-import { traceCommits } from "./traced.ts";
+import { traceCommits, traceProjecting } from "./traced.ts";
 
 /** The open store with everything that reads and writes it; what commands and the server share. */
 export type Kernel = AsyncDisposable & {
@@ -130,6 +130,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       now,
       people: users,
       forgetLater: forgetOriginKeyLater,
+      ...(tracing === undefined ? {} : { projecting: traceProjecting }),
       onAppended: (types) => listeners.forEach((listen) => listen(types)),
     });
     const newId = createIdSource(() => now().getTime());

@@ -1,4 +1,5 @@
 import type { EgressClient } from "../egress/client.ts";
+import type { Projecting } from "../eventstore/transaction.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Database } from "../storage/database.ts";
 import { currentSpan, traced, type Tracing, within } from "../telemetry/tracing.ts";
@@ -19,6 +20,10 @@ export function traceCommits<D extends Database>(store: D): D {
   };
   return { ...store, commit };
 }
+
+/** Runs what makes events and rows of a decision, as a span of the work that it belongs to. */
+export const traceProjecting: Projecting = (run) =>
+  traced({ name: "projection", kind: "internal", attributes: {} }, run);
 
 /**
  * The same way out, each call of which is a span. Whoever is called learns the trace and joins it. The host is told, and

@@ -17,7 +17,7 @@ import { createPayloadCodec } from "./payload-codec.ts";
 import type { SecretStore } from "./secret-store.ts";
 import { createSeenStore, type ForgetLater, type People, type SeenStore } from "./seen.ts";
 import { createRules, type Rules } from "./settle.ts";
-import { createRehearse, createTransact, type Transact } from "./transaction.ts";
+import { createRehearse, createTransact, type Projecting, type Transact } from "./transaction.ts";
 
 /** What the store must know of the slices: their events, and the row changes that follow from each. */
 export type Catalog = {
@@ -92,6 +92,8 @@ export function createEventStore(parts: {
   catalog: Catalog;
   now: () => Date;
   onAppended?: (types: string[]) => void;
+  /** Runs what makes events and rows of a decision. */
+  projecting?: Projecting;
   /** Users: for those who are gone no address is kept. */
   people?: People;
   forgetLater?: ForgetLater;

@@ -139,7 +139,11 @@ export type Parts = {
   loadAll: EventStore["loadAll"];
   rules: Pick<Rules, "settle" | "judge">;
   onAppended?: (types: string[]) => void;
+  projecting?: Projecting;
 };
+
+/** Runs what makes events and rows of a decision, and gives what that gives. */
+export type Projecting = <T>(run: () => Promise<T>) => Promise<T>;
 
 /** Takes a decision as `Transact` does, and lets it be: nothing is written, and nobody else is held up. */
 export const createRehearse =

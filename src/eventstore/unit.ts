@@ -178,14 +178,7 @@ export class Unit implements Transaction {
     }
     if (this.#recordings.size === 0 && this.#changes.length === 0) return;
     this.#expectUnchanged();
-    const { stored, claims, rows, origin } = await assemble(this.#parts, {
-      at: this.at,
-      createdAt: this.now,
-      transaction: this,
-      recognised: this.#recognised,
-      recordings: this.#recordings.values(),
-      onLast: (loaded, index, owner) => this.#last.set(loaded, { index, owner }),
-    });
+    const { stored, claims, rows, origin } = await this.#assemble();
     // Claims that are let go come first, so that a value can pass from one object to another in one unit.
     claims.sort((a, b) => Number(a.op !== "release") - Number(b.op !== "release"));
     const { firstSequence } = await this.#parts.db.commit({
@@ -198,6 +191,20 @@ export class Unit implements Transaction {
     this.#firstSequence = firstSequence;
     origin?.keep();
     this.#parts.onAppended?.(stored.map(({ type }) => type));
+  }
+
+  #assemble(): ReturnType<typeof assemble> {
+    const parts = this.#parts;
+    const run = () =>
+      assemble(parts, {
+        at: this.at,
+        createdAt: this.now,
+        transaction: this,
+        recognised: this.#recognised,
+        recordings: this.#recordings.values(),
+        onLast: (loaded, index, owner) => this.#last.set(loaded, { index, owner }),
+      });
+    return parts.projecting === undefined ? run() : parts.projecting(run);
   }
 
   #remember<S, E extends NewEvent>(aggregate: Aggregate<S, E>, loaded: Loaded<S>): Loaded<S> {

@@ -40,11 +40,7 @@ export function describeHistory(): void {
       bodyOf(await peer.post("/memberships", given), 201);
       bodyOf(await peer.remove(`/users/${id}`));
       bodyOf(await peer.post("/organizations", { name: "Quoll West" }), 201);
-<<<<<<< HEAD
-      await using visit = await enterAgain(`/organizations/${details.id}?tab=history`);
-=======
       await using visit = await enterAgain("/events");
->>>>>>> wt-c
       const { page } = visit;
       const removed = page.getByRole("row").filter({ hasText: id }).first();
       await removed.waitFor();

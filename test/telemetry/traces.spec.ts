@@ -82,6 +82,7 @@ describe("a log-in through a provider and a hook", () => {
       "GET /idps/callback",
       `POST ${host}`,
       "target",
+      "projection",
       "commit",
     ]) {
       assert.ok(names.includes(each), `${each} is not among ${names.join(", ")}`);
