@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { check } from "../faults/checker.ts";
+import { acknowledgedInLog } from "../faults/client-log.ts";
 import { freePort } from "../support/free-port.ts";
 import { type Place, startServer } from "../faults/server.ts";
 import { createWriters, type Writers } from "../faults/writers.ts";
@@ -112,9 +113,7 @@ describe("idsvc db promote", () => {
     } finally {
       await server.kill();
     }
-    const written = writers.log.filter(
-      ({ op, outcome }) => op !== "read" && outcome === "acknowledged",
-    );
+    const written = acknowledgedInLog(writers.log);
     assert.ok(written.length > 0);
     // There is one instance, so its head was the number of events.
     for (const { sequence } of written) assert.ok(sequence > BigInt(tables.events.rows));
