@@ -28,7 +28,6 @@ type Manifest = Record<"name" | "version" | "description" | "license" | "type", 
   scripts: { start: string };
   exports: Record<string, string>;
   dependencies: Record<string, string>;
-  optionalDependencies: Record<string, string>;
 };
 
 /**
@@ -130,12 +129,17 @@ process.execve(node, [node, ...process.execArgv, ...flags, main, ...process.argv
   chmodSync(file, 0o755);
 }
 
+/**
+ * Whether the service starts without a package (Q6). In the repository they are dependencies like others: npm leaves out optional
+ * ones that are not of the Node that it runs with, and here that may be older than the one that the service runs with.
+ */
+const isOptional = (name: string): boolean =>
+  name.startsWith("@opentelemetry/") && name !== "@opentelemetry/api";
+
 function published(manifest: Manifest): object {
   const { name, version, description, license, type, dependencies, exports } = manifest;
-  // The others are Node and the compiler of the schema for one processor each, which only the repository needs.
-  const optional = Object.entries(manifest.optionalDependencies).filter(([of]) =>
-    of.startsWith("@opentelemetry/"),
-  );
+  const hard = Object.entries(dependencies).filter(([of]) => !isOptional(of));
+  const optional = Object.entries(dependencies).filter(([of]) => isOptional(of));
   const doors = Object.entries(exports).map(([door, file]) => [
     door,
     { types: file.replace(/\.ts$/, ".d.ts"), default: file.replace(/\.ts$/, ".js") },
@@ -151,7 +155,7 @@ function published(manifest: Manifest): object {
     exports: { ...Object.fromEntries(doors), "./package.json": "./package.json" },
     imports: { "#gen/*.ts": { types: "./gen/*.d.ts", default: "./gen/*.js" } },
     files: ["bin", "src", "gen", "console", "docs", ...schema],
-    dependencies,
+    dependencies: Object.fromEntries(hard),
     optionalDependencies: Object.fromEntries(optional),
   };
 }
