@@ -79,7 +79,7 @@ export const rulings: Readonly<Record<string, readonly Edit[]>> = {
     },
     {
       file: "src/resources/user/free-id.ts",
-      from: "if (await isClientId(tx, instanceId, id)) throw taken();",
+      from: "if (isClientId ?? (await clientIdsAmong(tx, instanceId, [id])).has(id)) throw taken();",
       to: "",
     },
   ],

@@ -61,7 +61,7 @@ export const inOrderFilters: Readonly<Record<string, readonly string[]>> = {
  * proportion to those that are passed over. ListQuery (object.proto) says so.
  */
 export const scannedFilters: Readonly<Record<string, readonly string[]>> = {
-  SearchDomains: ["verified"],
+  SearchDomains: ["verified", "proven"],
   SearchEvents: ["types", "editor", "owner", "creation_date"],
   SearchExecutions: ["execution_type", "target", "include"],
   SearchIDPs: ["state"],
