@@ -2,9 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { describeTasks } from "./tasks.ts";
-import { instance } from "./tasks/instance.ts";
-import { people } from "./tasks/people.ts";
-import { projects } from "./tasks/projects.ts";
+import { allTasks } from "./tasks/all.ts";
 import { endVisits, peer } from "./visits.ts";
 
 before(async () => {
@@ -13,6 +11,4 @@ before(async () => {
 });
 after(endVisits);
 
-describeTasks(
-  [...people, ...projects, ...instance].toSorted((a, b) => parseInt(a.name) - parseInt(b.name)),
-);
+describeTasks(allTasks, "least role");
