@@ -42,7 +42,7 @@ export function consolePages<A extends At>(
     const texts = await consoleTexts(language);
     const look = await branding(at.instanceId);
     const nonce = randomBytes(16).toString("base64url");
-    const told = { texts, language, product: look.productName, needs: needs() };
+    const data = { texts, language, product: look.productName, needs: needs() };
     const headers = pageHeaders({ nonce, isTls: isTls(at), hasForms: false });
     const policy = `${headers["content-security-policy"]}; connect-src 'self'`;
     return {
@@ -62,7 +62,7 @@ ${colours({ branding: look, nonce })}
 <script type="module" src="${`${assetsPath}/${script}`}"></script>
 </head>
 <body>
-<div id="console" data-told="${JSON.stringify(told)}"><noscript>${texts.withoutScripts}</noscript></div>
+<div id="console" data-page="${JSON.stringify(data)}"><noscript>${texts.withoutScripts}</noscript></div>
 </body>
 </html>
 `.toString(),

@@ -2,7 +2,7 @@ import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { QueryClient } from "@tanstack/react-query";
 import { wordOfReason } from "./declared/refusals.ts";
-import { t } from "./told.ts";
+import { t } from "./page-data.ts";
 import { BadRequestSchema, ErrorInfoSchema } from "#gen/google/rpc/error_details_pb.ts";
 
 /** What the service asks of calls by the cookie of the console. */

@@ -7,7 +7,7 @@ import {
 import { type Rights, rightsOf } from "./rights-of.ts";
 import type { PageSearch } from "./routes.ts";
 import { usePage } from "./shell/use-page.ts";
-import { needs } from "./told.ts";
+import { needs } from "./page-data.ts";
 
 /** Who the reader is, and what they may do somewhere. */
 export function useRights(): Rights & { me: GetMyPermissionsResponse } {

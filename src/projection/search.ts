@@ -241,17 +241,34 @@ export async function search<T extends Table>(
       : read.select().from(heads).where(eq(heads.instanceId, instanceId)),
     ...(page.skipTotal ? [] : [totalOf(read)]),
   ]);
-  const rows = found.slice(0, limit);
+  return foundOf({ looked: found, limit, totals, heads: head }, (last) =>
+    sealCursor(cursors, positionOf(t, order, last)),
+  );
+}
+
+/** What was read for a page: one row more than its limit, if there is one, the number of all, and the head of the log. */
+export type LookedAt<R> = {
+  looked: readonly R[];
+  limit: number;
+  totals: readonly { total: bigint }[] | undefined;
+  heads: readonly Row<typeof sequences>[];
+};
+
+/** A page of a list. @param cursorBehind seals the place of the last row, where there are more */
+export async function foundOf<R>(
+  { looked, limit, totals, heads }: LookedAt<R>,
+  cursorBehind: (last: R) => Promise<string>,
+): Promise<Found<R>> {
+  const rows = looked.slice(0, limit);
   const last = rows.at(-1);
-  const endOfList = found.length <= limit;
+  const endOfList = looked.length <= limit;
   return {
     rows,
     total: BigInt(totals?.[0]?.total ?? 0n),
     appliedLimit: limit,
     endOfList,
-    next:
-      endOfList || last === undefined ? "" : await sealCursor(cursors, positionOf(t, order, last)),
-    head: { sequence: head[0]?.last ?? 0n, changedAt: head[0]?.changedAt ?? new Date(0) },
+    next: endOfList || last === undefined ? "" : await cursorBehind(last),
+    head: { sequence: heads[0]?.last ?? 0n, changedAt: heads[0]?.changedAt ?? new Date(0) },
   };
 }
 

@@ -75,15 +75,15 @@ ${section(
 ${submit(html`${icon("plus")}${t("account.newPasskey")}`)}`,
   ),
 )}
-${toldOf(known)}`,
+${dataOf(known)}`,
   );
 }
 
 /** Who has so many long ones that they would not fit keeps what their browser offers: it is told of all or of none. */
-function toldOf(known: KnownPasskeys): Html | undefined {
-  const told = JSON.stringify(known);
-  return writtenBytes(told) <= mostOfKnown
-    ? html`<div ${attributes({ hidden: true, "data-passkeys-known": told })}></div>`
+function dataOf(known: KnownPasskeys): Html | undefined {
+  const json = JSON.stringify(known);
+  return writtenBytes(json) <= mostOfKnown
+    ? html`<div ${attributes({ hidden: true, "data-passkeys-known": json })}></div>`
     : undefined;
 }
 

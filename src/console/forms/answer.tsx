@@ -3,7 +3,7 @@ import { lazy, Suspense } from "react";
 import { type Action, at, type Once, type Outcome, type Shown } from "../declared/declare.ts";
 import { wordOf } from "../objects/value.tsx";
 import { Copyable } from "../parts/code.tsx";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./forms.module.css";
 
 // Few answers tell more than texts.

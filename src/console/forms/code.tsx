@@ -4,7 +4,7 @@ import { rules } from "#schema-options";
 import type { Action } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { AsCode } from "../parts/code.tsx";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./forms.module.css";
 import { fieldsOf, requestOf, type Subject, type Typed } from "./request.ts";
 

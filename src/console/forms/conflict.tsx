@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { type Action, at } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { textOf, wordOf } from "../objects/value.tsx";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./forms.module.css";
 import { intoView } from "./refused.tsx";
 import { fieldsOf, isSame, shownFrom, type Typed } from "./request.ts";

@@ -5,7 +5,7 @@ import { type ReactNode, useId, useState } from "react";
 import type { Field } from "../declared/declare.ts";
 import { nameIn } from "../declared/schema.ts";
 import { decoded, wordOf } from "../objects/value.tsx";
-import { secondsOf, t, unitText, units, zone } from "../told.ts";
+import { secondsOf, t, unitText, units, zone } from "../page-data.ts";
 import style from "./forms.module.css";
 
 /** What the schema demands of a field, as far as a control shows it. */

@@ -7,7 +7,7 @@ import type { Action } from "../declared/declare.ts";
 import { nameIn } from "../declared/schema.ts";
 import { callByJson } from "../json-calls.ts";
 import { useRights } from "../rights.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { useWhenBack } from "./again.ts";
 import { ActionCode } from "./code.tsx";
 import { About, Buttons, Concerns } from "./question.tsx";

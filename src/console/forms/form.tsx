@@ -12,7 +12,7 @@ import { isPicked } from "../declared/references.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
 import { wordOf } from "../objects/value.tsx";
-import { languageText, t } from "../told.ts";
+import { languageText, t } from "../page-data.ts";
 import { Checks, Control, type ControlProps, Labelled, type Rule } from "./controls.tsx";
 import style from "./forms.module.css";
 import { Picker } from "./picker.tsx";

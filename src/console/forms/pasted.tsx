@@ -4,7 +4,7 @@ import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.t
 import { type Action, textAt } from "../declared/declare.ts";
 import { objectsAt } from "../declared/schema.ts";
 import { callByJson } from "../json-calls.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { Labelled } from "./controls.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";

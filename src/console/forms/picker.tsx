@@ -7,7 +7,7 @@ import { objectsAt } from "../declared/schema.ts";
 import { callByJson } from "../json-calls.ts";
 import { useFirst, useNames } from "../objects/names.ts";
 import { wordOf } from "../objects/value.tsx";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { type ControlProps, Labelled } from "./controls.tsx";
 import style from "./forms.module.css";
 

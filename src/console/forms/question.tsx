@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { type Action, textAt } from "../declared/declare.ts";
 import { useAnswer } from "../json-calls.ts";
 import { useRights } from "../rights.ts";
-import { numberText, t } from "../told.ts";
+import { numberText, t } from "../page-data.ts";
 import style from "./forms.module.css";
 
 /** What follows from an action; where nothing is said of a dangerous one, it asks once more with the name of what is lost. */

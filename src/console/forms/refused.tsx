@@ -1,6 +1,6 @@
 import type { Refusal } from "../calls.ts";
 import { Refused } from "../parts/problem.tsx";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { logInBeside } from "./again.ts";
 import style from "./forms.module.css";
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { messageOf, type Refusal, refusalOf } from "../calls.ts";
 import { download } from "../objects/csv.ts";
 import { useRights } from "../rights.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { useWhenBack } from "./again.ts";
 import style from "./forms.module.css";
 import { RefusedCall } from "./refused.tsx";

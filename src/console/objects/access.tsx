@@ -15,7 +15,7 @@ import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useRights } from "../rights.ts";
 import type { Place } from "../rights-of.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { valueOf } from "./value.tsx";
@@ -38,11 +38,11 @@ export function Access({ kind, object, place }: { kind: Kind; object: JsonObject
   if (failed !== undefined) {
     return <Problem error={failed.error} retry={() => void failed.refetch()} title="h2" />;
   }
-  const told = answers.map(({ data }) => data).filter((data) => data !== undefined);
-  if (told.length < above.length) return <Waiting />;
+  const given = answers.map(({ data }) => data).filter((data) => data !== undefined);
+  if (given.length < above.length) return <Waiting />;
   const acts: ByRole[] = actsOn(kind, object, { place, permissionOf }).map((act) => ({
     ...act,
-    roles: told.flatMap((answer) => rolesGiving(answer, act.permission, place)),
+    roles: given.flatMap((answer) => rolesGiving(answer, act.permission, place)),
   }));
   const whole = { error: null, hasMore: false, isFetchingMore: false, more() {}, retry() {} };
   return (

@@ -8,7 +8,7 @@ import { callByJson } from "../json-calls.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { useOrg, useRights } from "../rights.ts";
 import type { Place } from "../rights-of.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { notify, pageNow } from "./notice.ts";
 import style from "./objects.module.css";
 

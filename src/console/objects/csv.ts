@@ -2,7 +2,7 @@ import type { DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { at, type Shown } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { keep } from "../keep-file.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 
 /** A cell that no program takes for a formula, whatever a name begins with. */
 const cellOf = (text: string): string => {

@@ -1,6 +1,6 @@
 import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import type { Shown } from "../declared/declare.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { download, textOf } from "./csv.ts";
 import { KeepButton } from "./keep-button.tsx";
 import { wordOf } from "./value.tsx";

@@ -2,7 +2,7 @@ import type { Listed } from "../declared/declare.ts";
 import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
-import { language, t } from "../told.ts";
+import { language, t } from "../page-data.ts";
 import { useColumns } from "./rows.tsx";
 
 const most = 5;

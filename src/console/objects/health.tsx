@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { type Check, checks, headOfLog } from "../declared/health.ts";
 import { useAnswer } from "../json-calls.ts";
 import { useRights } from "../rights.ts";
-import { numberText, t } from "../told.ts";
+import { numberText, t } from "../page-data.ts";
 import style from "./objects.module.css";
 
 /** What is looked at in the instance, as far as the reader may, and what of it needs somebody. */

@@ -4,7 +4,7 @@ import { type Search, textAt } from "../declared/declare.ts";
 import { usePages } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
 import { Time } from "../parts/time.tsx";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { textOf, valueOf } from "./value.tsx";

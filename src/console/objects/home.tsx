@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { firstSteps } from "../declared/home.ts";
 import { useAnswer } from "../json-calls.ts";
 import { useOrg, useRights } from "../rights.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { Health } from "./health.tsx";
 import { LogIns } from "./log-ins.tsx";
 import style from "./objects.module.css";

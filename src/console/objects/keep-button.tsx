@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { messageOf, refusalOf } from "../calls.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { notify } from "./notice.ts";
 import style from "./objects.module.css";
 

@@ -8,7 +8,7 @@ import { List } from "../parts/list.tsx";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { PageRoute } from "../routes.ts";
-import { numberText, t } from "../told.ts";
+import { numberText, t } from "../page-data.ts";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { Siblings } from "./siblings.tsx";

@@ -10,7 +10,7 @@ import { type Column, List } from "../parts/list.tsx";
 import { useOrg, useRights } from "../rights.ts";
 import type { Place } from "../rights-of.ts";
 import type { PageRoute, PageSearch } from "../routes.ts";
-import { language as ownLanguage, t } from "../told.ts";
+import { language as ownLanguage, t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
 import { ExportButton } from "./export-button.tsx";
 import style from "./objects.module.css";

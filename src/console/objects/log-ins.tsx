@@ -3,7 +3,7 @@ import { useAnswer } from "../json-calls.ts";
 import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useRights } from "../rights.ts";
-import { dayText, numberText, t } from "../told.ts";
+import { dayText, numberText, t } from "../page-data.ts";
 import style from "./objects.module.css";
 
 /** The log-ins of the last days as a chart, with the same numbers as a table. */

@@ -11,7 +11,7 @@ import { Problem } from "../parts/problem.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import type { PageSearch } from "../routes.ts";
 import { useOrg, useRights } from "../rights.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
 import { objectRequest, placeOf, shownRows } from "./asked.ts";
 import { History } from "./history.tsx";

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { lazy, type LazyExoticComponent, type ReactNode, Suspense } from "react";
 import { type PageRoute, pages } from "../routes.ts";
 import { useRights } from "../rights.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./objects.module.css";
 
 type Rows = LazyExoticComponent<(props: { org: string | undefined }) => ReactNode>;

@@ -9,7 +9,7 @@ import { type Column, List } from "../parts/list.tsx";
 import { PeriodFilter, periodOf } from "../parts/period.tsx";
 import type { Place } from "../rights-of.ts";
 import type { PageSearch } from "../routes.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
 import { ExportButton } from "./export-button.tsx";
 import { useNames } from "./names.ts";

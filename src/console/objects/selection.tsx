@@ -7,7 +7,7 @@ import { givenOf } from "../forms/request.ts";
 import { Runs } from "../forms/runs.tsx";
 import form from "../forms/forms.module.css";
 import { callByJson } from "../json-calls.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./objects.module.css";
 
 type Open = { action: Action; isSent: boolean; chosen: readonly JsonObject[] };

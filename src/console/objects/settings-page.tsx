@@ -8,7 +8,7 @@ import { Preview } from "../parts/preview.tsx";
 import { Waiting } from "../parts/waiting.tsx";
 import { useOrg } from "../rights.ts";
 import type { PageRoute } from "../routes.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";

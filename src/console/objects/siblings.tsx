@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import style from "../parts/parts.module.css";
 import { useOrg, useRights } from "../rights.ts";
 import { pages, type PageRoute } from "../routes.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 
 /** The pages of the area that the reader has a use for. */
 export function Siblings({ route: { area, path } }: { route: PageRoute }) {

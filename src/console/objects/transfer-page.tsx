@@ -17,7 +17,7 @@ import { Problem } from "../parts/problem.tsx";
 import { sendFile } from "../send-file.ts";
 import { useRights } from "../rights.ts";
 import type { PageRoute, PageSearch } from "../routes.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
 import { download, textOf } from "./csv.ts";
 import { KeepButton } from "./keep-button.tsx";

@@ -9,7 +9,7 @@ import { saidAttempts } from "../declared/refusals.ts";
 import { fieldAt, nameIn } from "../declared/schema.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { Time } from "../parts/time.tsx";
-import { durationText, languageText, t } from "../told.ts";
+import { durationText, languageText, t } from "../page-data.ts";
 import type { Called, Names } from "./names.ts";
 import style from "./objects.module.css";
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { rest } from "#schema-options";
 import { type Sample, shellQuoted } from "../declared/declare.ts";
 import { keep } from "../keep-file.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./parts.module.css";
 
 const clientOf = (service: string): string => {

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./parts.module.css";
 
 /** A page of an object: what it is called, and its tabs, of which the address says which is open. */

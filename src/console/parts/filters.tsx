@@ -5,7 +5,7 @@ import { textAt } from "../declared/declare.ts";
 import { objectsAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
 import type { PageSearch } from "../routes.ts";
-import { languageText, t } from "../told.ts";
+import { languageText, t } from "../page-data.ts";
 import style from "./parts.module.css";
 
 /** Puts a value into the address, or takes it out where it is empty. */

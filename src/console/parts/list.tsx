@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef } from "react";
-import { numberText, t } from "../told.ts";
+import { numberText, t } from "../page-data.ts";
 import { Problem } from "./problem.tsx";
 import { Waiting } from "./waiting.tsx";
 import style from "./parts.module.css";

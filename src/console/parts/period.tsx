@@ -1,5 +1,5 @@
 import type { Period } from "../declared/declare.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import { useInAddress } from "./filters.tsx";
 import style from "./parts.module.css";
 

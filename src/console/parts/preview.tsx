@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { consoleHeader } from "../calls.ts";
-import { language, t } from "../told.ts";
+import { language, t } from "../page-data.ts";
 import style from "./parts.module.css";
 
 const quietMs = 300;

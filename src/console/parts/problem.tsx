@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { logIn, messageOf, refusalOf, type Refusal } from "../calls.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./parts.module.css";
 
 /** What went wrong, with what to tell whoever can help. Who is signed out is led to the log-in. */

@@ -1,4 +1,4 @@
-import { timeText, zone } from "../told.ts";
+import { timeText, zone } from "../page-data.ts";
 
 /** When something was, in the zone of the reader, which is told with it. */
 export function Time({ at }: { at: string }) {

@@ -1,4 +1,4 @@
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./parts.module.css";
 
 export const Waiting = () => (

@@ -3,7 +3,7 @@ import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organizati
 import { textAt } from "../declared/declare.ts";
 import { useAnswer } from "../json-calls.ts";
 import { useRights } from "../rights.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./shell.module.css";
 
 // Loaded when somebody first goes elsewhere.

@@ -6,7 +6,7 @@ import { begins, present, textAt } from "../declared/declare.ts";
 import { objectsAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
 import { useRights } from "../rights.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import style from "./shell.module.css";
 import { usePage } from "./use-page.ts";
 

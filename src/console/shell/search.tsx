@@ -7,7 +7,7 @@ import {
   AuthService,
   type SearchAllResponse,
 } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
-import { t } from "../told.ts";
+import { t } from "../page-data.ts";
 import type { PageRoute } from "../routes.ts";
 import style from "./shell.module.css";
 

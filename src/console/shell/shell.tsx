@@ -9,7 +9,7 @@ import { forgetElsewhere, notify, pageNow, useNotice } from "../objects/notice.t
 import { Waiting } from "../parts/waiting.tsx";
 import { useOrg, useRights } from "../rights.ts";
 import { areas, pages } from "../routes.ts";
-import { product, t, zone } from "../told.ts";
+import { product, t, zone } from "../page-data.ts";
 import { Context } from "./context.tsx";
 import { usePage } from "./use-page.ts";
 import style from "./shell.module.css";

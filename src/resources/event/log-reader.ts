@@ -5,6 +5,7 @@ import type { Deps } from "../../projection/module.ts";
 import {
   applicableLimit,
   type Found,
+  foundOf,
   isOneOf,
   type Limits,
   type Page,
@@ -150,21 +151,10 @@ function pageReader(
               .where(where),
           ]),
     ]);
-    const shown = found.slice(0, limit);
-    const last = shown.at(-1);
-    const endOfList = found.length <= limit;
-    const next =
-      endOfList || last === undefined
-        ? ""
-        : await sealCursor(cursors, { value: last.sequence, id: "" });
-    return {
-      rows: await read(instanceId, shown, mostBytesAPage),
-      total: BigInt(totals?.[0]?.total ?? 0n),
-      appliedLimit: limit,
-      endOfList,
-      next,
-      head: { sequence: head[0]?.last ?? 0n, changedAt: head[0]?.changedAt ?? new Date(0) },
-    };
+    const shown = await foundOf({ looked: found, limit, totals, heads: head }, ({ sequence }) =>
+      sealCursor(cursors, { value: sequence, id: "" }),
+    );
+    return { ...shown, rows: await read(instanceId, shown.rows, mostBytesAPage) };
   };
 }
 

@@ -3,6 +3,7 @@ import type { Deps } from "../../projection/module.ts";
 import {
   applicableLimit,
   type Found,
+  foundOf,
   type Page,
   requireOneBeginning,
 } from "../../projection/search.ts";
@@ -59,19 +60,8 @@ export function statePolicySearch({
               .where(where),
           ]),
     ]);
-    const rows = found.slice(0, limit);
-    const last = rows.at(-1);
-    const endOfList = found.length <= limit;
-    return {
-      rows,
-      total: BigInt(totals?.[0]?.total ?? 0n),
-      appliedLimit: limit,
-      endOfList,
-      next:
-        endOfList || last === undefined
-          ? ""
-          : await sealCursor(cursors, { value: null, id: last.contextId }),
-      head: { sequence: head[0]?.last ?? 0n, changedAt: head[0]?.changedAt ?? new Date(0) },
-    };
+    return foundOf({ looked: found, limit, totals, heads: head }, ({ contextId }) =>
+      sealCursor(cursors, { value: null, id: contextId }),
+    );
   };
 }

@@ -1,5 +1,5 @@
 /** What the server tells the page: words, and what permission shows that somebody has a use for a method. */
-type Told = {
+type PageData = {
   texts: Readonly<Record<string, string>>;
   language: string;
   product: string;
@@ -8,12 +8,12 @@ type Told = {
 
 const element = document.getElementById("console");
 // It is written by the server that serves this script.
-const told = JSON.parse(element?.dataset["told"] ?? "{}") as Told;
+const data = JSON.parse(element?.dataset["page"] ?? "{}") as PageData;
 
-export const { language, product, needs } = told;
+export const { language, product, needs } = data;
 
 /** The words of the reader's language. */
-export const t = (key: string): string => told.texts[key] ?? key;
+export const t = (key: string): string => data.texts[key] ?? key;
 
 const languageNames = new Intl.DisplayNames(language, { type: "language" });
 
