@@ -2,14 +2,14 @@ import type { EgressClient } from "../egress/client.ts";
 import type { Projecting } from "../eventstore/transaction.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Database } from "../storage/database.ts";
-import { currentSpan, traced, type Tracing, within } from "../telemetry/tracing.ts";
+import { isTraced, traced, type Tracing, within } from "../telemetry/tracing.ts";
 
 const mostTypes = 5;
 
 /** The same store, each commit of which is a span of the work that it belongs to. */
 export function traceCommits<D extends Database>(store: D): D {
   const commit: D["commit"] = (unit) => {
-    if (currentSpan() === undefined) return store.commit(unit);
+    if (!isTraced()) return store.commit(unit);
     const types = [...new Set(unit.events.map(({ type }) => type))].slice(0, mostTypes);
     const attributes = {
       "idsvc.events": unit.events.length,

@@ -51,13 +51,16 @@ const running = new AsyncLocalStorage<Span>();
 /** The span that the running work belongs to; none where nothing is traced. */
 export const currentSpan = (): Span | undefined => running.getStore();
 
-/** Runs work as a part of the running span. Where there is none, only the work is done. */
+/** Whether parts of the running work are told. */
+export const isTraced = (): boolean => running.getStore()?.isSampled === true;
+
+/** Runs work as a part of the running span. Where there is none, or none that is told, only the work is done. */
 export function traced<T>(
   start: SpanStart,
   work: (span: Span | undefined) => Promise<T>,
 ): Promise<T> {
   const span = running.getStore();
-  return span === undefined ? work(undefined) : within(span.child(start), work);
+  return span?.isSampled ? within(span.child(start), work) : work(span);
 }
 
 /** Runs work within a span, which ends with it. */
