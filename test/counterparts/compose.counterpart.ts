@@ -1,22 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, describe, it } from "node:test";
-import { goModule, kept } from "./go.ts";
+import { composeCommand } from "./compose.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
 describe("compose.yaml", () => {
   it("is accepted by the library that docker compose reads its files with", () => {
-    const command = join(kept, "compose-spec");
-    mkdirSync(kept, { recursive: true });
-    // Its command has no path that could be installed by name.
-    execFileSync("go", ["build", "-o", command, "./cmd"], {
-      cwd: goModule("github.com/compose-spec/compose-go/v2", "v2.16.2"),
-      stdio: ["ignore", "ignore", "inherit"],
-    });
     const folder = mkdtempSync(join(tmpdir(), "idsvc-compose-"));
     after(() => rmSync(folder, { recursive: true }));
     cpSync(join(root, "deploy/compose"), folder, { recursive: true });
@@ -24,7 +17,10 @@ describe("compose.yaml", () => {
     const file = join(folder, "compose.yaml");
     const text = readFileSync(file, "utf8");
     writeFileSync(file, text.replaceAll(/\$\{IDSVC_DOMAIN:.*?\}/g, "id.example.com"));
-    const told = execFileSync(command, ["compose.yaml"], { cwd: folder, encoding: "utf8" });
+    const told = execFileSync(composeCommand(), ["compose.yaml"], {
+      cwd: folder,
+      encoding: "utf8",
+    });
     assert.match(told, /IDSVC_EXTERNAL_URL: https:\/\/id\.example\.com/);
   });
 });

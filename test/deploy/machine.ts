@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 
@@ -11,21 +11,24 @@ export function noMachine(): string | false {
   return status === 0 ? false : `the kernel refuses: ${stderr.trim()}`;
 }
 
+/** Where a script begins on a machine. */
+export const home = "/root/work";
+
 /**
  * Runs a script on a machine that is this one with a network of its own, whose changes are gone afterwards: packages can be
  * installed, and every port is free. All that it has started ends with it.
  *
- * @param files are in its /root, where the script begins
+ * @param files and folders that are in `home`, where the script begins
  */
 export function onMachine(script: string, files: readonly string[]): string {
   const shared = mkdtempSync(join(tmpdir(), "idsvc-machine-"));
   try {
-    for (const file of files) copyFileSync(file, join(shared, basename(file)));
+    for (const file of files)
+      cpSync(file, join(shared, "files", basename(file)), { recursive: true });
     const enter = `${overlay(shared)}
       ip link set lo up
-      mkdir $root/root/work
-      cp ${shared}/*.* $root/root/work/
-      exec chroot $root sh -c 'cd /root/work && exec bash -eu -o pipefail'`;
+      cp -r ${shared}/files $root${home}
+      exec chroot $root sh -c 'cd ${home} && exec bash -eu -o pipefail'`;
     const { status, stdout, stderr } = isolated(enter, script);
     if (status !== 0) throw new Error(`ended with ${status}\n${stdout}\n${stderr}`);
     return stdout;
