@@ -13,6 +13,7 @@ import { DomainError } from "../errors.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { exitCodes } from "./context.ts";
 import { growSlowly } from "./heap.ts";
+import { giveBackWhenIdle } from "./idle-memory.ts";
 import { joinWorkers } from "./worker.ts";
 
 /** Callers hear of a store that broke before the process ends. */
@@ -78,6 +79,7 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
     );
   }
   growSlowly();
+  giveBackWhenIdle();
   ready();
   if (isFirst) {
     process.stdout.write(made === undefined ? again(config) : welcome(made, config));

@@ -1,0 +1,34 @@
+import { performance } from "node:perf_hooks";
+import { setFlagsFromString } from "node:v8";
+
+const lookEveryMs = 1_000;
+// A service that nobody calls is at work for less than this part of a second.
+const idleUtilization = 0.05;
+const idleSeconds = 10;
+// V8 looks every eight seconds whether it may give memory back.
+const givingSeconds = 10;
+
+/**
+ * Gives memory back to the system while nobody calls, once after the start and after each load.
+ *
+ * V8 keeps the young generation as large as a start or a load has made it, and shrinks it only where it takes a process for one that
+ * allocates little; it takes one that has hardly been collected for one that allocates much. Told to mind the size it collects what
+ * is left over, step by step, and gives the rest back. It is told so for some seconds and no longer than nobody calls, as a load
+ * would be collected too often.
+ */
+export function giveBackWhenIdle(): void {
+  let before = performance.eventLoopUtilization();
+  let idle = 0;
+  setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, before);
+    before = now;
+    const wasGiving = isGiving(idle);
+    idle = utilization < idleUtilization ? idle + 1 : 0;
+    if (isGiving(idle) === wasGiving) return;
+    setFlagsFromString(wasGiving ? "--no-optimize-for-size" : "--optimize-for-size");
+  }, lookEveryMs).unref();
+}
+
+const isGiving = (seconds: number): boolean =>
+  seconds >= idleSeconds && seconds < idleSeconds + givingSeconds;
