@@ -36,20 +36,21 @@ export function newSealingKey(id: string): SealingKey {
  */
 export function seal(key: SealingKey, context: EncryptionContext, clear: Uint8Array): Uint8Array {
   checked(key);
-  const id = Buffer.from(key.id, "utf8");
   const nonce = draw(nonceLength);
   const cipher = createCipheriv("aes-256-gcm", keyObject(key.key), nonce, {
     authTagLength: tagLength,
   });
   cipher.setAAD(boundText(context, key.id));
-  const body = [cipher.update(clear), cipher.final()];
-  return Buffer.concat([
-    Buffer.from([formatVersion, id.length]),
-    id,
-    nonce,
-    ...body,
-    cipher.getAuthTag(),
-  ]);
+  const body = cipher.update(clear);
+  // In this mode nothing is left over.
+  cipher.final();
+  const idLength = Buffer.byteLength(key.id);
+  const sealed = Buffer.allocUnsafe(2 + idLength + nonceLength + body.length + tagLength);
+  let at = sealed.writeUInt8(formatVersion, 0);
+  at = sealed.writeUInt8(idLength, at);
+  at += sealed.write(key.id, at);
+  for (const part of [nonce, body, cipher.getAuthTag()]) at += part.copy(sealed, at);
+  return sealed;
 }
 
 /**
