@@ -22,7 +22,8 @@ import { type Cost, costsOf, tableOf } from "./costs.ts";
 import { declared, type Engine, engines, root, type Spec, specsOf } from "./specs.ts";
 
 // `npm test`: the specs on SQLite, and those about the store once more on PostgreSQL. `npm run test:long` (`--long`): what is
-// left, which kills, waits and copies for long, or starts the service on PostgreSQL for what is not about the store.
+// left, which kills, waits and copies for long, does things the other of two ways, or starts the service on PostgreSQL for what is
+// not about the store.
 // `--engine` runs one of the two; files after it are run instead of all. What is red on one engine keeps the other from
 // nothing. The last output is what the specs cost, by engine and folder (`IDSVC_TEST_LEDGER` names a file that keeps it by spec),
 // and the summary of the test runner, over all.
@@ -58,6 +59,7 @@ const { values: asked, positionals: files } = parseArgs({
 const chosen = engines.filter((each) => each === (asked.engine ?? each));
 if (chosen.length === 0) throw new Error(`--engine is one of ${engines.join(", ")}`);
 const timeout = (asked.long ? 60 : 10) * 60_000;
+if (asked.long) process.env["IDSVC_TEST_LONG"] = "1";
 
 // The runner's own timeout ends a test and not its process. A process runs for as long as a server is left in it, and
 // reports nothing where its event loop stands still. Before that it is asked for a diagnostic report: what it still has open.

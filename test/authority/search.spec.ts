@@ -1,4 +1,4 @@
-// Run: shared, store
+// Run: shared
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -50,7 +50,8 @@ describe("every page of the login", () => {
         await using visit = await browser.visit({ ...onDesktop, javaScriptEnabled });
         ({ misdeeds } = visit);
         if (javaScriptEnabled) await prepareAxe(visit.page);
-        await eachPage(visit, {}, async (name, page) => {
+        const each = javaScriptEnabled ? eachPage : eachScriptedPage;
+        await each(visit, {}, async (name, page) => {
           for (const [device, colorScheme] of formsOf[`${javaScriptEnabled}`]) {
             await page.setViewportSize(devices[device]);
             await page.emulateMedia({ colorScheme });
@@ -177,16 +178,31 @@ async function eachPage({ page }: Visit, chosen: Chosen, look: Look): Promise<vo
 }
 
 /**
- * The same for what follows from texts and styles alone: a page is put in the place of the one before, which takes a tenth of opening it.
- * None of its scripts runs, and all that they would show is shown.
+ * The same without scripts: a page that has none was opened as it is with them, and is put in the place of the one before, which takes a
+ * tenth of opening it.
  */
-async function eachText({ page }: Visit, chosen: Chosen, look: Look): Promise<void> {
+const eachScriptedPage = (visit: Visit, chosen: Chosen, look: Look): Promise<void> =>
+  eachInPlace(visit, chosen, look, {
+    isOpened: (html) => /<(?:no)?script/.test(html),
+    showsAll: false,
+  });
+
+/** The same for what follows from texts and styles alone. None of the scripts runs, and all that they would show is shown. */
+const eachText = (visit: Visit, chosen: Chosen, look: Look): Promise<void> =>
+  eachInPlace(visit, chosen, look, { isOpened: () => false, showsAll: true });
+
+async function eachInPlace(
+  { page }: Visit,
+  chosen: Chosen,
+  look: Look,
+  { isOpened, showsAll }: { isOpened: (html: string) => boolean; showsAll: boolean },
+): Promise<void> {
   let loaded: string | undefined;
   for (const [name, html] of shown(chosen)) {
     const styles = html.match(/<link rel="stylesheet".*>/g)?.join();
-    if (styles !== loaded) await page.goto(`${server.origin}/${name}`);
+    if (styles !== loaded || isOpened(html)) await page.goto(`${server.origin}/${name}`);
     loaded = styles;
-    await page.evaluate(showInstead, html);
+    if (!isOpened(html)) await page.evaluate(showInstead, { html, showsAll });
     await look(name, page);
   }
 }
@@ -200,10 +216,11 @@ function shown({ only, ...options }: Chosen): Map<string, string> {
 }
 
 /** Runs in a page. */
-function showInstead(html: string): void {
+function showInstead({ html, showsAll }: { html: string; showsAll: boolean }): void {
   const { documentElement: root, body } = new DOMParser().parseFromString(html, "text/html");
   for (const { name, value } of root.attributes) document.documentElement.setAttribute(name, value);
-  for (const each of body.querySelectorAll<HTMLElement>("[hidden]:not(input)")) each.hidden = false;
+  const hidden = showsAll ? body.querySelectorAll<HTMLElement>("[hidden]:not(input)") : [];
+  for (const each of hidden) each.hidden = false;
   document.body.replaceWith(body);
 }
 
