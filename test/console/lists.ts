@@ -12,7 +12,7 @@ export function describeLists(): void {
         const username = `walrus-${String(n).padStart(3, "0")}`;
         await peer.addPerson({ username }, organizationId);
       }
-      await using visit = await enterAgain(`/people?org=${organizationId}`);
+      await using visit = await enter(`/ui/console/people?org=${organizationId}`);
       const { page } = visit;
       const status = page.getByRole("status");
       await status.getByText("Shown so far: 50").waitFor();
