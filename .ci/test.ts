@@ -1,4 +1,4 @@
-import { type ChildProcess, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import {
@@ -86,8 +86,10 @@ subscribe("child_process", (message) => {
   });
 });
 
-// Else each of the specs that open the console first builds its pages. One that fails is told by them.
-if (files.length === 0) spawnSync(process.execPath, [join(import.meta.dirname, "console.ts")]);
+// Else each of the specs that open the console first builds its pages, which are there when the first of them asks. A build that
+// fails is told by them.
+if (files.length === 0)
+  spawn(process.execPath, [join(import.meta.dirname, "console.ts")], { stdio: "ignore" });
 
 /** A file of one or several specs, and the engine that it is run on: a process. */
 type File = { engine: Engine; path: string };
