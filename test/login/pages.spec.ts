@@ -49,20 +49,43 @@ describe("every page of the login", () => {
       before(async () => {
         await using visit = await browser.visit({ ...onDesktop, javaScriptEnabled });
         ({ misdeeds } = visit);
-        if (javaScriptEnabled) await prepareAxe(visit.page);
-        const each = javaScriptEnabled ? eachPage : eachScriptedPage;
-        await each(visit, {}, async (name, page) => {
+        const look: Look = async (name, page) => {
           for (const [device, colorScheme] of formsOf[`${javaScriptEnabled}`]) {
             await page.setViewportSize(devices[device]);
             await page.emulateMedia({ colorScheme });
             const faults = await page.evaluate(faultsOfLayout);
             if (faults.length > 0) layout[`${name}, ${device}, ${colorScheme}`] = faults;
           }
-          if (!javaScriptEnabled) return;
-          await judge(name, page, { light: {}, dark: ofColours }, serious);
+        };
+        if (!javaScriptEnabled) {
+          await eachScriptedPage(visit, {}, look);
+          return;
+        }
+        const press: Look = async (name, page) => {
           const { reached, wanted } = await reachedByTab(page);
           if (reached.toSorted().join() !== wanted.toSorted().join())
             order[name] = { reached, wanted };
+        };
+        const judged: Look = (name, page) =>
+          judge(name, page, { light: {}, dark: ofColours }, serious);
+        const names = Map.groupBy(shown({}), ([, html]) => isScripted(html));
+        const [plain = [], scripted = []] = [false, true].map((is) =>
+          names.get(is)?.map(([name]) => name),
+        );
+        await eachPage(visit, { only: plain }, async (name, page) => {
+          await look(name, page);
+          await press(name, page);
+        });
+        // Each page that is opened with axe makes it anew, which takes as long as to judge the page: those without scripts are put into one.
+        await prepareAxe(visit.page);
+        await eachPage(visit, { only: scripted }, async (name, page) => {
+          await look(name, page);
+          await judged(name, page);
+          await press(name, page);
+        });
+        await eachInPlace(visit, { only: plain }, judged, {
+          isOpened: () => false,
+          showsAll: false,
         });
       });
 
@@ -182,10 +205,9 @@ async function eachPage({ page }: Visit, chosen: Chosen, look: Look): Promise<vo
  * tenth of opening it.
  */
 const eachScriptedPage = (visit: Visit, chosen: Chosen, look: Look): Promise<void> =>
-  eachInPlace(visit, chosen, look, {
-    isOpened: (html) => /<(?:no)?script/.test(html),
-    showsAll: false,
-  });
+  eachInPlace(visit, chosen, look, { isOpened: isScripted, showsAll: false });
+
+const isScripted = (html: string): boolean => /<(?:no)?script/.test(html);
 
 /** The same for what follows from texts and styles alone. None of the scripts runs, and all that they would show is shown. */
 const eachText = (visit: Visit, chosen: Chosen, look: Look): Promise<void> =>
@@ -217,7 +239,9 @@ function shown({ only, ...options }: Chosen): Map<string, string> {
 
 /** Runs in a page. */
 function showInstead({ html, showsAll }: { html: string; showsAll: boolean }): void {
-  const { documentElement: root, body } = new DOMParser().parseFromString(html, "text/html");
+  const page = new DOMParser().parseFromString(html, "text/html");
+  const { documentElement: root, body } = page;
+  document.title = page.title;
   for (const { name, value } of root.attributes) document.documentElement.setAttribute(name, value);
   const hidden = showsAll ? body.querySelectorAll<HTMLElement>("[hidden]:not(input)") : [];
   for (const each of hidden) each.hidden = false;
