@@ -149,14 +149,14 @@ async function* told(
   const begun = queue<readonly [Engine, AsyncIterable<TestEvent>]>();
   const work = async () => {
     for (const file of waiting) {
-      const events = queue<TestEvent>();
-      begun.write([file.engine, events]);
-      await pipeline(start(file), events);
+      const said = queue<TestEvent>();
+      begun.write([file.engine, said]);
+      await pipeline(start(file), said);
     }
   };
   const done = Promise.all(Array.from({ length: atOnce }, work)).finally(() => begun.end());
-  for await (const [engine, events] of begun) {
-    for await (const event of events) yield [engine, event];
+  for await (const [engine, said] of begun) {
+    for await (const event of said) yield [engine, event];
   }
   await done;
 }
