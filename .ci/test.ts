@@ -104,8 +104,10 @@ function filesOf(engine: Engine): (File & { order: number })[] {
   if (files.length > 0)
     return specs.map(({ path }, order) => ({ engine, path: join(root, path), order }));
   const kinds = Map.groupBy(bundled(specs), (path) => Number(basename(path).charAt(0)));
+  // The PostgreSQL server that they share ends a moment after the last of them, and says then what it took.
+  const part = engine === "postgres" ? 0.6 : 1;
   return [...kinds].flatMap(([kind, paths]) =>
-    paths.map((path, at) => ({ engine, path, order: kind + at / paths.length })),
+    paths.map((path, at) => ({ engine, path, order: kind + (part * at) / paths.length })),
   );
 }
 
