@@ -11,11 +11,21 @@ export const root = resolve(import.meta.dirname, "..");
  * - `store`: it is about how things are stored, found and told, and sends the database what no other does, or races, so `npm test`
  *   runs it on PostgreSQL too (decision 0347);
  * - `long`: it kills, waits or copies for long, so only `npm run test:long` runs it;
+ * - `turns`: it does each thing one of two ways, and `npm run test:long` runs it again, the other ways (`test/support/turns.ts`);
  * - `early`: it takes longest, so it begins first, and is not left for the end while a core has nothing to do;
  * - `browser`: it opens Chromium, so it shares a process, and with it a Chromium, with a few others that do;
  * - `costly`: what a hash of a password is or costs matters to it, so they are made as the service makes them (`test-process.js`).
  */
-export const words = ["shared", "alone", "store", "long", "early", "browser", "costly"] as const;
+export const words = [
+  "shared",
+  "alone",
+  "store",
+  "long",
+  "turns",
+  "early",
+  "browser",
+  "costly",
+] as const;
 export type Word = (typeof words)[number];
 export type Spec = { path: string; says: ReadonlySet<Word> };
 
@@ -49,7 +59,8 @@ export function declared(text: string, path: string): ReadonlySet<Word> {
 
 /** Which specs one of the two runs on an engine. */
 export function specsOf(engine: Engine, isLong: boolean, all = allSpecs()): Spec[] {
-  if (engine === "sqlite") return all.filter(({ says }) => says.has("long") === isLong);
+  if (engine === "sqlite")
+    return all.filter(({ says }) => says.has("long") === isLong || (isLong && says.has("turns")));
   return all.filter(
     ({ path, says }) =>
       (says.has("store") && !says.has("long")) !== isLong && reaches(join(root, path), store),

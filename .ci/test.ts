@@ -1,4 +1,4 @@
-import { type ChildProcess, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import {
@@ -11,7 +11,7 @@ import {
   statfsSync,
 } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { basename, join, relative } from "node:path";
 import { PassThrough } from "node:stream";
 import { finished, pipeline } from "node:stream/promises";
 import { run } from "node:test";
@@ -22,7 +22,8 @@ import { type Cost, costsOf, tableOf } from "./costs.ts";
 import { declared, type Engine, engines, root, type Spec, specsOf } from "./specs.ts";
 
 // `npm test`: the specs on SQLite, and those about the store once more on PostgreSQL. `npm run test:long` (`--long`): what is
-// left, which kills, waits and copies for long, or starts the service on PostgreSQL for what is not about the store.
+// left, which kills, waits and copies for long, does things the other of two ways, or starts the service on PostgreSQL for what is
+// not about the store.
 // `--engine` runs one of the two; files after it are run instead of all. What is red on one engine keeps the other from
 // nothing. The last output is what the specs cost, by engine and folder (`IDSVC_TEST_LEDGER` names a file that keeps it by spec),
 // and the summary of the test runner, over all.
@@ -57,7 +58,12 @@ const { values: asked, positionals: files } = parseArgs({
 });
 const chosen = engines.filter((each) => each === (asked.engine ?? each));
 if (chosen.length === 0) throw new Error(`--engine is one of ${engines.join(", ")}`);
+// Processes wait for a part of their time, those of PostgreSQL more than others.
+const processes = Math.ceil(cores * (chosen.length > 1 ? 2.5 : 1.5));
+// Each file has a run of its own, which listens to the process.
+process.setMaxListeners(0);
 const timeout = (asked.long ? 60 : 10) * 60_000;
+if (asked.long) process.env["IDSVC_TEST_LONG"] = "1";
 
 // The runner's own timeout ends a test and not its process. A process runs for as long as a server is left in it, and
 // reports nothing where its event loop stands still. Before that it is asked for a diagnostic report: what it still has open.
@@ -80,43 +86,29 @@ subscribe("child_process", (message) => {
   });
 });
 
-// Else each of the specs that open the console first builds its pages. One that fails is told by them.
-if (files.length === 0) spawnSync(process.execPath, [join(import.meta.dirname, "console.ts")]);
+// Else each of the specs that open the console first builds its pages, which are there when the first of them asks. A build that
+// fails is told by them.
+if (files.length === 0)
+  spawn(process.execPath, [join(import.meta.dirname, "console.ts")], { stdio: "ignore" });
 
-/** Files of specs on an engine, a process each, of which so many run at the same time. */
-type Run = { engine: Engine; files: string[]; concurrency: number };
-
-/** Runs of which one begins when the one before it has ended. */
-type Lane = Run[];
+/** A file of one or several specs, and the engine that it is run on: a process. */
+type File = { engine: Engine; path: string };
 
 /**
- * Lanes run beside each other. Processes wait for a part of their time: there are half as many more as cores, and beside those of
- * SQLite as many of PostgreSQL as cores. PostgreSQL has less to do, so that a third of what SQLite begins later runs in its place
- * when it is done (decision 0358).
+ * All files in the order in which they begin: of both engines those that take longest, then files with several specs, and the others; of
+ * each kind those of the two engines mixed, so that a process of the one waits while one of the other works.
  */
-function lanesOf(): Lane[] {
-  const lanes = chosen.map((engine) => {
-    const isBeside = engine === "postgres" && chosen.length > 1;
-    return [runOf(engine, isBeside ? cores : Math.ceil(cores * 1.5))];
-  });
-  const [[sqlite] = [], besides] = lanes;
-  if (sqlite === undefined || besides === undefined || files.length > 0 || asked.long) return lanes;
-  const first = specsOf("sqlite", false).filter(({ says }) => says.has("early")).length;
-  const isLate = (at: number): boolean => at >= first && (at - first) % 3 === 2;
-  besides.push({
-    ...sqlite,
-    concurrency: cores,
-    files: sqlite.files.filter((_, at) => isLate(at)),
-  });
-  sqlite.files = sqlite.files.filter((_, at) => !isLate(at));
-  return lanes;
-}
-
-function runOf(engine: Engine, concurrency: number): Run {
+function filesOf(engine: Engine): (File & { order: number })[] {
   const specs = files.length > 0 ? files.map(named) : specsOf(engine, asked.long);
   console.log(`${specs.length} specs on ${engine}`);
-  const each = files.length > 0 ? specs.map(({ path }) => join(root, path)) : bundled(specs);
-  return { engine, files: each, concurrency };
+  if (files.length > 0)
+    return specs.map(({ path }, order) => ({ engine, path: join(root, path), order }));
+  const kinds = Map.groupBy(bundled(specs), (path) => Number(basename(path).charAt(0)));
+  // The PostgreSQL server that they share ends a moment after the last of them, and says then what it took.
+  const part = engine === "postgres" ? 0.6 : 1;
+  return [...kinds].flatMap(([kind, paths]) =>
+    paths.map((path, at) => ({ engine, path, order: kind + (part * at) / paths.length })),
+  );
 }
 
 function named(path: string): Spec {
@@ -137,31 +129,43 @@ function onPostgres(event: TestEvent): TestEvent {
   return { ...event, data } as TestEvent;
 }
 
-function start({ engine, files: each, concurrency }: Run): AsyncIterable<TestEvent> {
+function start({ engine, path }: File): AsyncIterable<TestEvent> {
   return run({
     cwd: root,
     env: { ...process.env, IDSVC_TEST_ENGINE: engine },
     execArgv: nodeFlags,
-    concurrency,
     timeout,
-    files: each,
+    files: [path],
   });
 }
 
-/** What is told of tests, and by which engine. */
-async function* inTurn(lane: Lane): AsyncGenerator<readonly [Engine, TestEvent]> {
-  for (const each of lane) {
-    if (each.files.length === 0) continue;
-    for await (const event of start(each)) yield [each.engine, event];
+/**
+ * What is told of tests, and by which engine, file by file as they began. Whichever of so many processes ends, the next file begins,
+ * so that all cores work to the end: the test runner has one environment and one list of files for each of its runs (decision 0376).
+ */
+async function* told(
+  all: readonly File[],
+  atOnce: number,
+): AsyncGenerator<readonly [Engine, TestEvent]> {
+  const waiting = all.values();
+  const begun = queue<readonly [Engine, AsyncIterable<TestEvent>]>();
+  const work = async () => {
+    for (const file of waiting) {
+      const said = queue<TestEvent>();
+      begun.write([file.engine, said]);
+      await pipeline(start(file), said);
+    }
+  };
+  const done = Promise.all(Array.from({ length: atOnce }, work)).finally(() => begun.end());
+  for await (const [engine, said] of begun) {
+    for await (const event of said) yield [engine, event];
   }
+  await done;
 }
 
-/** Queues the events of a lane until they are read: the reporter reads one lane after another. */
-function buffered<T>(running: AsyncIterable<T>): AsyncIterable<T> {
-  const stream = new PassThrough({ objectMode: true, highWaterMark: Number.MAX_SAFE_INTEGER });
-  void pipeline(running, stream).catch(() => undefined);
-  return stream;
-}
+/** What takes all that is written to it, whether somebody reads or not. */
+const queue = <T>(): PassThrough & AsyncIterable<T> =>
+  new PassThrough({ objectMode: true, highWaterMark: Number.MAX_SAFE_INTEGER });
 
 /**
  * A line about a test that failed, and none about the suites that it is in. The reporter's own list of them is not shown where
@@ -180,17 +184,16 @@ function failureOf(event: TestEvent): string | undefined {
 async function* events(): AsyncGenerator<TestEvent> {
   const totals = new Map<string, number>();
   const failures: string[] = [];
-  for (const running of lanesOf().map((lane) => buffered(inTurn(lane)))) {
-    for await (const [engine, event] of running) {
-      const [, count, number] = countOf(event) ?? [];
-      const told = engine === "sqlite" ? event : onPostgres(event);
-      if (count === undefined) yield told;
-      else totals.set(count, (totals.get(count) ?? 0) + Number(number));
-      const failure = failureOf(told);
-      if (failure !== undefined) failures.push(failure);
-      if (event.type === "test:fail") process.exitCode = 1;
-      if (event.type === "test:summary" && !event.data.success) process.exitCode = 1;
-    }
+  const all = chosen.flatMap(filesOf).toSorted((one, other) => one.order - other.order);
+  for await (const [engine, event] of told(all, processes)) {
+    const [, count, number] = countOf(event) ?? [];
+    const shown = engine === "sqlite" ? event : onPostgres(event);
+    if (count === undefined) yield shown;
+    else totals.set(count, (totals.get(count) ?? 0) + Number(number));
+    const failure = failureOf(shown);
+    if (failure !== undefined) failures.push(failure);
+    if (event.type === "test:fail") process.exitCode = 1;
+    if (event.type === "test:summary" && !event.data.success) process.exitCode = 1;
   }
   totals.set("duration_ms", performance.now());
   const counts = [...totals].map(([name, count]) => `${name} ${count}`);

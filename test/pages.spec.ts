@@ -1,4 +1,4 @@
-// Run: alone, early
+// Run: alone, early, turns
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,6 +13,7 @@ import { startTestApp, type TestApp } from "./support/app.ts";
 import { startBrowser } from "./support/browser.ts";
 import { makeCertificate } from "./support/certificate.ts";
 import { freePort } from "./support/free-port.ts";
+import { turns } from "./support/turns.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const usePage = readFileSync(join(root, "docs/use.md"), "utf8");
@@ -73,68 +74,67 @@ const answers = (printed: string): any[] =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-for (const scheme of ["http", "https"] as const)
-  describe(`the examples of docs/use.md, over ${scheme}`, () => {
-    before(() => serve(scheme));
-    after(() => service[Symbol.asyncDispose]());
+const scheme = turns()(["http", "https"] as const);
+describe(`the examples of docs/use.md, over ${scheme}`, () => {
+  before(() => serve(scheme));
+  after(() => service[Symbol.asyncDispose]());
 
-    it("work as printed, one after another", async () => {
-      const [, clientId = "", targets = "", execution = "", refusal = "", , ...rest] =
-        await typed();
-      const [offer = "", history = "", provider = "", mail = "", ...more] = rest;
-      const [listener = "", heard = "", settings = "", grpc = ""] = more;
-      const [created, found] = answers(targets);
-      assert.match(created.details.id, /^\d+$/);
-      assert.match(created.signing_key, /^idsvc_sk_/);
-      assert.equal(found.result[0].target.name, "audit");
-      const [set] = answers(execution);
-      assert.match(set.details.id, /^request\.idsvc\.resources\.user/);
-      assert.equal(answers(refusal)[0].code, 3);
+  it("work as printed, one after another", async () => {
+    const [, clientId = "", targets = "", execution = "", refusal = "", , ...rest] = await typed();
+    const [offer = "", history = "", provider = "", mail = "", ...more] = rest;
+    const [listener = "", heard = "", settings = "", grpc = ""] = more;
+    const [created, found] = answers(targets);
+    assert.match(created.details.id, /^\d+$/);
+    assert.match(created.signing_key, /^idsvc_sk_/);
+    assert.equal(found.result[0].target.name, "audit");
+    const [set] = answers(execution);
+    assert.match(set.details.id, /^request\.idsvc\.resources\.user/);
+    assert.equal(answers(refusal)[0].code, 3);
 
-      const [role, app, grant] = answers(offer);
-      for (const { details } of [role, app, grant]) assert.match(details.id, /^\d+$/);
-      assert.match(app.client_secret, /^idsvc_cs_/);
-      const [users, grants, log, ...watched] = answers(history);
-      assert.deepEqual(users.result[0].user.login_names, ["ada@acme.localhost"]);
-      assert.deepEqual(grants.result[0].user_grant.role_keys, ["buyer"]);
-      assert.equal(log.result[0].type, "user.grant.added");
-      assert.deepEqual(
-        watched.map(({ event }) => event?.type),
-        [undefined, "instance.added", "instance.domain.added"],
-      );
-      const [linked, preview, , off, , inherited] = answers(provider);
-      assert.deepEqual(preview.organizations.total, "1");
-      const states = [off, inherited].map(({ result: [idp] }) => [idp.state, idp.parent.state]);
-      const [active, inactive] = ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"];
-      assert.deepEqual(states, [
-        [inactive, active],
-        [active, active],
-      ]);
-      assert.match(answers(mail)[0].details.id, /^\d+$/);
-      assert.equal(answers(listener)[0].details.id, "event.org.*");
-      const [globex, ...told] = answers(heard.replaceAll(/\}\s*(?=\{"aggregateID)/g, "}\n"));
-      assert.match(globex.details.id, /^\d+$/);
-      assert.ok(told.some(({ event_type }) => event_type === "org.added"));
-      assert.equal(told.at(-1).result[0].state, "DELIVERY_STATE_DELIVERED");
+    const [role, app, grant] = answers(offer);
+    for (const { details } of [role, app, grant]) assert.match(details.id, /^\d+$/);
+    assert.match(app.client_secret, /^idsvc_cs_/);
+    const [users, grants, log, ...watched] = answers(history);
+    assert.deepEqual(users.result[0].user.login_names, ["ada@acme.localhost"]);
+    assert.deepEqual(grants.result[0].user_grant.role_keys, ["buyer"]);
+    assert.equal(log.result[0].type, "user.grant.added");
+    assert.deepEqual(
+      watched.map(({ event }) => event?.type),
+      [undefined, "instance.added", "instance.domain.added"],
+    );
+    const [linked, preview, , off, , inherited] = answers(provider);
+    assert.deepEqual(preview.organizations.total, "1");
+    const states = [off, inherited].map(({ result: [idp] }) => [idp.state, idp.parent.state]);
+    const [active, inactive] = ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"];
+    assert.deepEqual(states, [
+      [inactive, active],
+      [active, active],
+    ]);
+    assert.match(answers(mail)[0].details.id, /^\d+$/);
+    assert.equal(answers(listener)[0].details.id, "event.org.*");
+    const [globex, ...told] = answers(heard.replaceAll(/\}\s*(?=\{"aggregateID)/g, "}\n"));
+    assert.match(globex.details.id, /^\d+$/);
+    assert.ok(told.some(({ event_type }) => event_type === "org.added"));
+    assert.equal(told.at(-1).result[0].state, "DELIVERY_STATE_DELIVERED");
 
-      const [, , longer, , back] = settings.split("\n").map((line) => JSON.parse(line));
-      assert.deepEqual(longer.settings.min_length, { value: "14" });
-      const ofInstance = { type: "OWNER_TYPE_INSTANCE", id: service.made.instance_id };
-      const year = { value: "31536000s", owner: ofInstance };
-      for (const { settings: each } of [longer, back]) assert.deepEqual(each.max_age, year);
-      assert.deepEqual(back.settings.min_length, { value: "8", owner: ofInstance });
+    const [, , longer, , back] = settings.split("\n").map((line) => JSON.parse(line));
+    assert.deepEqual(longer.settings.min_length, { value: "14" });
+    const ofInstance = { type: "OWNER_TYPE_INSTANCE", id: service.made.instance_id };
+    const year = { value: "31536000s", owner: ofInstance };
+    for (const { settings: each } of [longer, back]) assert.deepEqual(each.max_age, year);
+    assert.deepEqual(back.settings.min_length, { value: "8", owner: ofInstance });
 
-      const names = JSON.parse(grpc).result.map(
-        (each: { target: { name: string } }) => each.target.name,
-      );
-      assert.deepEqual(names, ["listener", "audit"]);
-      await using running = await startExamples(clientId);
-      await logsIn(running.page);
-      const org = users.result[0].details.resource_owner.id;
-      const forge = off.result[0].details.id;
-      await logsInWithTheForge({ ada: linked.details.id, org, forge }, running);
-    });
+    const names = JSON.parse(grpc).result.map(
+      (each: { target: { name: string } }) => each.target.name,
+    );
+    assert.deepEqual(names, ["listener", "audit"]);
+    await using running = await startExamples(clientId);
+    await logsIn(running.page);
+    const org = users.result[0].details.resource_owner.id;
+    const forge = off.result[0].details.id;
+    await logsInWithTheForge({ ada: linked.details.id, org, forge }, running);
   });
+});
 
 describe("the example apps of docs/use.md", () => {
   for (const name of ["log-in", "forge"])

@@ -1,10 +1,11 @@
-// Run: shared, browser
+// Run: shared, browser, turns
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { type FakeProvider, startFakeProvider } from "../support/fake-provider.ts";
 import { addPersonNamed } from "../support/login.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
-import { desktop, type Journeys, phone, startJourneys } from "../login/journey.ts";
+import { onDevices } from "../login/devices.ts";
+import { type Journeys, startJourneys } from "../login/journey.ts";
 import { journeyAtAccount } from "./account-world.ts";
 
 let journeys: Journeys;
@@ -33,31 +34,23 @@ async function addProvider(): Promise<string> {
 }
 
 describe("an account at a provider, in a browser", () => {
-  for (const [device, viewport, javaScriptEnabled] of [
-    ["phone, without scripts", phone, false],
-    ["desktop, with scripts", desktop, true],
-  ] as const) {
-    it(`is linked and unlinked: ${device}`, async () => {
-      const { peer } = journeys;
-      const name = await addProvider();
-      const alice = await addPersonNamed(peer);
-      await using journey = await journeyAtAccount(journeys, alice.loginName, {
-        viewport,
-        javaScriptEnabled,
-      });
-      const { page } = journey;
-      await page.goto(`${peer.issuer}/ui/account/security/providers`);
-      await journey.at("/ui/account/security/providers", "providers");
-      await page.getByRole("button", { name: `Connect ${name}` }).click();
-      await page.waitForURL((url) => url.search.includes("LINKED"));
-      await journey.at("/ui/account/security/providers", "providers-linked");
-      assert.equal((await userOf(alice.id)).authenticators.identity_providers.length, 1);
-      await page.getByRole("button", { name: "Remove" }).click();
-      await page.waitForURL((url) => url.search.includes("REMOVED"));
-      await journey.at("/ui/account/security/providers", "providers-unlinked");
-      assert.equal((await userOf(alice.id)).authenticators.identity_providers.length, 0);
-    });
-  }
+  onDevices()("is linked and unlinked", async (device) => {
+    const { peer } = journeys;
+    const name = await addProvider();
+    const alice = await addPersonNamed(peer);
+    await using journey = await journeyAtAccount(journeys, alice.loginName, device);
+    const { page } = journey;
+    await page.goto(`${peer.issuer}/ui/account/security/providers`);
+    await journey.at("/ui/account/security/providers", "providers");
+    await page.getByRole("button", { name: `Connect ${name}` }).click();
+    await page.waitForURL((url) => url.search.includes("LINKED"));
+    await journey.at("/ui/account/security/providers", "providers-linked");
+    assert.equal((await userOf(alice.id)).authenticators.identity_providers.length, 1);
+    await page.getByRole("button", { name: "Remove" }).click();
+    await page.waitForURL((url) => url.search.includes("REMOVED"));
+    await journey.at("/ui/account/security/providers", "providers-unlinked");
+    assert.equal((await userOf(alice.id)).authenticators.identity_providers.length, 0);
+  });
 
   it("is nobody else's: it stays with who has linked it", async () => {
     const { peer } = journeys;

@@ -1,10 +1,11 @@
-// Run: shared, browser
+// Run: shared, browser, turns
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { addPersonNamed } from "../support/login.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { addAuthenticator } from "../login/authenticators.ts";
-import { desktop, type Journeys, phone, startJourneys } from "../login/journey.ts";
+import { onDevices } from "../login/devices.ts";
+import { type Journeys, startJourneys } from "../login/journey.ts";
 import { codesOf, personWithTotp } from "../login/people.ts";
 import { journeyAtAccount, lastCode, stepUp } from "./account-world.ts";
 
@@ -15,10 +16,7 @@ before(async () => {
 });
 after(() => journeys[Symbol.asyncDispose]());
 
-const ways = [
-  ["phone, without scripts", phone, false],
-  ["desktop, with scripts", desktop, true],
-] as const;
+const onDevice = onDevices();
 
 const userOf = async (id: string) => bodyOf(await journeys.peer.get(`/users/${id}`)).user.user;
 const old = () => journeys.peer.pass(6 * 60_000);
@@ -30,71 +28,70 @@ async function personWithMail() {
   return { ...(await addPersonNamed(journeys.peer, { contact })), address };
 }
 
-for (const [device, viewport, javaScriptEnabled] of ways) {
-  describe(`a way to log in, or an address, in a browser: ${device}`, () => {
-    const options = { viewport, javaScriptEnabled };
-
-    it("changes the e-mail address, which counts once its code was typed", async () => {
-      const { peer } = journeys;
-      const alice = await personWithMail();
-      const address = `new-${alice.address}`;
-      await using journey = await journeyAtAccount(journeys, alice.loginName, options);
-      const { page } = journey;
-      await page.goto(`${peer.issuer}/ui/account/contact`);
-      await journey.at("/ui/account/contact");
-      await page.getByRole("link", { name: /E.mail address/ }).click();
-      await journey.at("/ui/account/contact/email");
-      old();
-      await journey.submit({ address });
-      await stepUp(journey);
-      await journey.at("/ui/account/contact/email", "email-after-step-up");
-      assert.equal(await page.inputValue('input[name="address"]'), address);
-      await journey.submit();
-      await journey.at("/ui/account/contact/email", "email-code");
-      const sent = await lastCode(journeys);
-      assert.deepEqual((await userOf(alice.id)).contact.email, {
-        address: alice.address,
-        is_verified: true,
-      });
-      await journey.submit({ code: "WRONG" });
-      await journey.at("/ui/account/contact/email", "email-code-wrong");
-      await journey.submit({ code: sent });
-      await journey.at("/ui/account/contact", "contact-confirmed");
-      assert.deepEqual((await userOf(alice.id)).contact.email, { address, is_verified: true });
+describe("a way to log in, or an address, in a browser", () => {
+  onDevice("changes the e-mail address, which counts once its code was typed", async (device) => {
+    const { peer } = journeys;
+    const alice = await personWithMail();
+    const address = `new-${alice.address}`;
+    await using journey = await journeyAtAccount(journeys, alice.loginName, device);
+    const { page } = journey;
+    await page.goto(`${peer.issuer}/ui/account/contact`);
+    await journey.at("/ui/account/contact");
+    await page.getByRole("link", { name: /E.mail address/ }).click();
+    await journey.at("/ui/account/contact/email");
+    old();
+    await journey.submit({ address });
+    await stepUp(journey);
+    await journey.at("/ui/account/contact/email", "email-after-step-up");
+    assert.equal(await page.inputValue('input[name="address"]'), address);
+    await journey.submit();
+    await journey.at("/ui/account/contact/email", "email-code");
+    const sent = await lastCode(journeys);
+    assert.deepEqual((await userOf(alice.id)).contact.email, {
+      address: alice.address,
+      is_verified: true,
     });
+    await journey.submit({ code: "WRONG" });
+    await journey.at("/ui/account/contact/email", "email-code-wrong");
+    await journey.submit({ code: sent });
+    await journey.at("/ui/account/contact", "contact-confirmed");
+    assert.deepEqual((await userOf(alice.id)).contact.email, { address, is_verified: true });
+  });
 
-    it("sets up an authenticator app, and removes it by a code of it", async () => {
-      const { peer } = journeys;
-      const alice = await addPersonNamed(peer);
-      await using journey = await journeyAtAccount(journeys, alice.loginName, options);
-      const { page } = journey;
-      await page.goto(`${peer.issuer}/ui/account/security`);
-      await journey.at("/ui/account/security", "security");
-      await page.getByRole("link", { name: /Authenticator app/ }).click();
-      await journey.at("/ui/account/security/authenticator");
-      await journey.submit();
-      await journey.at("/ui/account/security/authenticator", "authenticator-new");
-      const secret = (await page.locator("#secret").innerText()).replaceAll(/\s/g, "");
-      const next = codesOf(peer, secret);
-      await journey.submit({ code: "000000" });
-      await journey.at("/ui/account/security/authenticator", "authenticator-wrong");
-      await journey.submit({ code: next() });
-      await journey.at("/ui/account/security/authenticator", "authenticator-on");
-      assert.equal((await userOf(alice.id)).authenticators.totps[0].is_verified, true);
-      old();
-      await page.getByRole("button", { name: "Remove" }).click();
-      await journey.at("/ui/login/mfa/totp", "step-up-totp");
-      await journey.submit({ code: next() });
-      await journey.at("/ui/account/security/authenticator", "authenticator-step-up-done");
-      await page.getByRole("button", { name: "Remove" }).click();
-      await journey.at("/ui/account/security/authenticator", "authenticator-removed");
-      assert.equal((await userOf(alice.id)).authenticators.totps.length, 0);
-    });
+  onDevice("sets up an authenticator app, and removes it by a code of it", async (device) => {
+    const { peer } = journeys;
+    const alice = await addPersonNamed(peer);
+    await using journey = await journeyAtAccount(journeys, alice.loginName, device);
+    const { page } = journey;
+    await page.goto(`${peer.issuer}/ui/account/security`);
+    await journey.at("/ui/account/security", "security");
+    await page.getByRole("link", { name: /Authenticator app/ }).click();
+    await journey.at("/ui/account/security/authenticator");
+    await journey.submit();
+    await journey.at("/ui/account/security/authenticator", "authenticator-new");
+    const secret = (await page.locator("#secret").innerText()).replaceAll(/\s/g, "");
+    const next = codesOf(peer, secret);
+    await journey.submit({ code: "000000" });
+    await journey.at("/ui/account/security/authenticator", "authenticator-wrong");
+    await journey.submit({ code: next() });
+    await journey.at("/ui/account/security/authenticator", "authenticator-on");
+    assert.equal((await userOf(alice.id)).authenticators.totps[0].is_verified, true);
+    old();
+    await page.getByRole("button", { name: "Remove" }).click();
+    await journey.at("/ui/login/mfa/totp", "step-up-totp");
+    await journey.submit({ code: next() });
+    await journey.at("/ui/account/security/authenticator", "authenticator-step-up-done");
+    await page.getByRole("button", { name: "Remove" }).click();
+    await journey.at("/ui/account/security/authenticator", "authenticator-removed");
+    assert.equal((await userOf(alice.id)).authenticators.totps.length, 0);
+  });
 
-    it("makes recovery codes, which are shown until they are saved, and lets save them as a file", async () => {
+  onDevice(
+    "makes recovery codes, which are shown until they are saved, and lets save them as a file",
+    async (device) => {
       const { peer } = journeys;
       const alice = await personWithTotp(peer);
-      await using journey = await journeys.begin({ from: `${peer.issuer}/ui/account`, ...options });
+      await using journey = await journeys.begin({ from: `${peer.issuer}/ui/account`, ...device });
       const { page } = journey;
       await journey.signIn(alice.loginName);
       await journey.at("/ui/login/mfa/totp");
@@ -117,9 +114,9 @@ for (const [device, viewport, javaScriptEnabled] of ways) {
       await journey.at("/ui/account/security/recovery", "recovery-saved");
       assert.equal(await page.locator("#codes").count(), 0);
       assert.equal((await userOf(alice.id)).authenticators.recovery_codes.remaining, 10);
-    });
-  });
-}
+    },
+  );
+});
 
 describe("a passkey of the account, in a browser", () => {
   it("is added, named and removed, and proves who removes it", async () => {

@@ -1,4 +1,4 @@
-// Run: alone, store, early
+// Run: alone, early
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import {

@@ -1,4 +1,4 @@
-// Run: shared, store
+// Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { requireClock } from "../../src/app/clock.ts";

@@ -1,4 +1,4 @@
-// Run: shared, store
+// Run: shared
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import { type ProviderWorld, startProviderWorld } from "../login/provider-world.ts";

@@ -1,4 +1,4 @@
-// Run: shared, store
+// Run: shared
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ describe("the search for power (decision 0089)", () => {
   }, async () => {
     // Attackers that begin anew after few steps find it soon, whatever the seed leads to when a method is added.
     const roles = "IAM_USER_MANAGER,ORG_USER_MANAGER";
-    const flags = ["--steps", "5000", "--each", "15", "--seed", "6", "--roles", roles];
+    const flags = ["--steps", "5000", "--each", "15", "--seed", "3", "--roles", roles];
     const { code, said } = await search({ flags, without: "J1" });
     assert.equal(code, 1, said);
     assert.match(said, /FOUND after \d+ steps.*power: .*assert\.deepEqual\(await replay/s);

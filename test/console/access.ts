@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { dialogOf, rowOf } from "./tasks.ts";
-import { enter, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
+import { enter, enterAgain, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
 import type { ConsoleWorld } from "./world.ts";
 
 /** @param world what is looked at, once it is made */
@@ -59,7 +59,7 @@ export function describeAccess(world: () => ConsoleWorld): void {
       assert.match(text, /ORG_SETTINGS_MANAGER/);
       await shoot(page, "access-provider");
       assert.deepEqual(await faultsOf(page), []);
-      await using beside = await enter(`/ui/console/providers/oidc/${id}?tab=access`);
+      await using beside = await enterAgain(`/providers/oidc/${id}?tab=access`);
       const decided = rowOf(beside.page, "Inactive");
       await decided.waitFor();
       assert.equal(

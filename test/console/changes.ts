@@ -106,7 +106,7 @@ export function describeChanges(): void {
 
     it("keeps what was typed when the service cannot be reached", async () => {
       const id = await organization("Dingo");
-      await using visit = await enter(`/ui/console/organizations/${id}`);
+      await using visit = await enterAgain(`/organizations/${id}`);
       const { page } = visit;
       await press(page, "Edit: Dingo");
       await dialogOf(page).getByLabel("Name").fill("Dingo 2");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { dialogOf } from "./tasks.ts";
-import { enter, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
+import { enterAgain, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
 
 const demandProof = async (set: boolean) => {
   const body = { validate_org_domains: { set } };
@@ -18,7 +18,7 @@ export function describeDomains(): void {
       const filters = [{ verified: { is_verified: true } }, { proven: { is_proven: false } }];
       const found = bodyOf(await peer.post("/domains/_search", filters)).details.total_result;
       assert.ok(Number(found) > 0);
-      await using visit = await enter("/ui/console/settings/login");
+      await using visit = await enterAgain("/settings/login");
       const { page } = visit;
       await page.getByRole("button", { name: "Change: Domains need a proof" }).click();
       const told = `Domains of organizations without a proof: ${found}.`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { dialogOf } from "./tasks.ts";
-import { enter, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
+import { enter, enterAgain, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
 
 export function describeLists(): void {
   describe("a list in the console (K6)", () => {
@@ -42,7 +42,7 @@ export function describeLists(): void {
     it("shows by itself what others do, and takes nothing from whoever fills in a form", async () => {
       const organizationId = await peer.addOrganization({ name: "Watched" });
       await peer.addPerson({ username: "tapir-1" }, organizationId);
-      await using visit = await enter(`/ui/console/people?org=${organizationId}`);
+      await using visit = await enterAgain(`/people?org=${organizationId}`);
       const { page } = visit;
       const watching = page.waitForResponse(/WatchEvents/);
       await page.reload();
@@ -77,7 +77,7 @@ export function describeLists(): void {
       for (let n = 0; n < 60; n++) {
         await peer.addPerson({ username: `yak-${String(n).padStart(2, "0")}` }, organizationId);
       }
-      await using visit = await enter(`/ui/console/people?org=${organizationId}`);
+      await using visit = await enterAgain(`/people?org=${organizationId}`);
       const { page } = visit;
       await page.getByRole("status").getByText("Shown so far: 50").waitFor();
       let asked = 0;

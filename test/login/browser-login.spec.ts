@@ -1,7 +1,8 @@
-// Run: shared, browser
+// Run: shared, browser, turns
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { addPersonNamed, password } from "../support/login.ts";
+import { turns } from "../support/turns.ts";
 import { desktop, type Journeys, phone, startJourneys } from "./journey.ts";
 
 let journeys: Journeys;
@@ -12,28 +13,28 @@ before(async () => {
 after(() => journeys[Symbol.asyncDispose]());
 
 describe("the login in a browser", () => {
+  const inTurn = turns();
   for (const [device, viewport] of Object.entries({ phone, desktop })) {
-    for (const javaScriptEnabled of [true, false]) {
-      const scripts = javaScriptEnabled ? "with scripts" : "without scripts";
-      it(`leads from the app to the app, past a wrong password: ${device}, ${scripts}`, async () => {
-        const alice = await addPersonNamed(journeys.peer);
-        await using journey = await journeys.begin({ viewport, javaScriptEnabled });
-        await journey.at("/ui/login/loginname");
-        await journey.submit({ login_name: alice.loginName });
-        await journey.at("/ui/login/password");
-        await journey.submit({ password: "wrong" });
-        await journey.at("/ui/login/password", "password-wrong");
-        assert.ok(
-          await journey.page.getByText("Login name or password is wrong").first().isVisible(),
-        );
-        await journey.submit({ password });
-        const { claims } = await journey.home();
-        assert.equal(claims?.sub, alice.id);
-        // The session counts: nobody is asked again.
-        await journey.page.goto(journeys.app.login());
-        assert.equal((await journey.home()).claims?.sub, alice.id);
-      });
-    }
+    const javaScriptEnabled = inTurn([true, false]);
+    const scripts = javaScriptEnabled ? "with scripts" : "without scripts";
+    it(`leads from the app to the app, past a wrong password: ${device}, ${scripts}`, async () => {
+      const alice = await addPersonNamed(journeys.peer);
+      await using journey = await journeys.begin({ viewport, javaScriptEnabled });
+      await journey.at("/ui/login/loginname");
+      await journey.submit({ login_name: alice.loginName });
+      await journey.at("/ui/login/password");
+      await journey.submit({ password: "wrong" });
+      await journey.at("/ui/login/password", "password-wrong");
+      assert.ok(
+        await journey.page.getByText("Login name or password is wrong").first().isVisible(),
+      );
+      await journey.submit({ password });
+      const { claims } = await journey.home();
+      assert.equal(claims?.sub, alice.id);
+      // The session counts: nobody is asked again.
+      await journey.page.goto(journeys.app.login());
+      assert.equal((await journey.home()).claims?.sub, alice.id);
+    });
   }
 
   it("is asked for again by prompt=login and by an old max_age, without the name", async () => {

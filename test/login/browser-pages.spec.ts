@@ -1,10 +1,11 @@
-// Run: shared, browser
+// Run: shared, browser, turns
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { addPersonNamed, authorizeUrl, password } from "../support/login.ts";
 import { settingsPath } from "../support/login-pages.ts";
 import { bodyOf } from "../support/peer.ts";
 import { systemCaller } from "../support/system-caller.ts";
+import { turns } from "../support/turns.ts";
 import { images } from "../settings/branding/images.ts";
 import { desktop, type Journeys, phone, startJourneys } from "./journey.ts";
 
@@ -79,38 +80,37 @@ describe("consent in a browser", () => {
 });
 
 describe("the page for devices in a browser", () => {
-  for (const javaScriptEnabled of [true, false]) {
-    it(`lets a device in ${javaScriptEnabled ? "with" : "without"} scripts`, async () => {
-      const { peer } = journeys;
-      const alice = await addPersonNamed(peer);
-      const tv = await peer.addClient({
-        app_type: "OIDC_APP_TYPE_NATIVE",
-        auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE",
-        redirect_uris: [],
-        grant_types: ["OIDC_GRANT_TYPE_DEVICE_CODE"],
-      });
-      const client_id = tv.clientId;
-      const asked = { client_id, scope: "openid profile" };
-      const { body } = await peer.send("/oauth/v2/device_authorization", asked);
-      const from = body.verification_uri;
-      await using journey = await journeys.begin({ from, javaScriptEnabled, viewport: phone });
-      await journey.at("/device");
-      await journey.submit({ user_code: "WRNG-CODE" });
-      await journey.at("/device", "device-wrong");
-      await journey.submit({ user_code: body.user_code.toLowerCase() });
-      await journey.signIn(alice.loginName);
-      await journey.at("/ui/login/device/confirm");
-      assert.ok(await journey.page.getByText(body.user_code).isVisible());
-      await journey.submit();
-      await journey.at("/ui/login/device/done");
-      const { status } = await peer.send("/oauth/v2/token", {
-        grant_type: "urn:ietf:params:oauth:grant-type:device_code",
-        device_code: body.device_code,
-        client_id,
-      });
-      assert.equal(status, 200);
+  const javaScriptEnabled = turns()([false, true]);
+  it(`lets a device in ${javaScriptEnabled ? "with" : "without"} scripts`, async () => {
+    const { peer } = journeys;
+    const alice = await addPersonNamed(peer);
+    const tv = await peer.addClient({
+      app_type: "OIDC_APP_TYPE_NATIVE",
+      auth_method_type: "OIDC_AUTH_METHOD_TYPE_NONE",
+      redirect_uris: [],
+      grant_types: ["OIDC_GRANT_TYPE_DEVICE_CODE"],
     });
-  }
+    const client_id = tv.clientId;
+    const asked = { client_id, scope: "openid profile" };
+    const { body } = await peer.send("/oauth/v2/device_authorization", asked);
+    const from = body.verification_uri;
+    await using journey = await journeys.begin({ from, javaScriptEnabled, viewport: phone });
+    await journey.at("/device");
+    await journey.submit({ user_code: "WRNG-CODE" });
+    await journey.at("/device", "device-wrong");
+    await journey.submit({ user_code: body.user_code.toLowerCase() });
+    await journey.signIn(alice.loginName);
+    await journey.at("/ui/login/device/confirm");
+    assert.ok(await journey.page.getByText(body.user_code).isVisible());
+    await journey.submit();
+    await journey.at("/ui/login/device/done");
+    const { status } = await peer.send("/oauth/v2/token", {
+      grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+      device_code: body.device_code,
+      client_id,
+    });
+    assert.equal(status, 200);
+  });
 });
 
 describe("logout in a browser", () => {

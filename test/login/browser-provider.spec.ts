@@ -1,11 +1,12 @@
-// Run: shared, browser
+// Run: shared, browser, turns
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type FakeProvider, startFakeProvider } from "../support/fake-provider.ts";
 import { addPersonNamed, password } from "../support/login.ts";
 import { bodyOf } from "../support/peer.ts";
-import { desktop, type Journey, type Journeys, phone, startJourneys } from "./journey.ts";
+import { onDevices } from "./devices.ts";
+import { type Journey, type Journeys, startJourneys } from "./journey.ts";
 
 let journeys: Journeys;
 let fake: FakeProvider;
@@ -33,31 +34,26 @@ const press = async ({ page }: Journey, button: string) =>
   page.getByRole("button", { name: button }).click();
 
 describe("the login with an identity provider in a browser", () => {
-  for (const [device, viewport, javaScriptEnabled] of [
-    ["phone, without scripts", phone, false],
-    ["desktop, with scripts", desktop, true],
-  ] as const) {
-    it(`links the account once, and then goes straight through: ${device}`, async () => {
-      const button = await addProvider({ is_linking_allowed: true, is_creation_allowed: true });
-      const alice = await addPersonNamed(journeys.peer);
-      await using journey = await journeys.begin({ viewport, javaScriptEnabled });
-      await journey.at("/ui/login/loginname", "providers");
-      await press(journey, button);
-      await journey.at("/ui/login/idp/account", "provider-account");
-      await press(journey, "Sign in and connect");
-      await journey.at("/ui/login/loginname", "provider-sign-in-to-connect");
-      await journey.submit({ login_name: alice.loginName });
-      await journey.at("/ui/login/password");
-      await journey.submit({ password });
-      assert.equal((await journey.home()).claims?.sub, alice.id);
-      await using second = await journeys.begin({ viewport, javaScriptEnabled });
-      await second.at("/ui/login/loginname");
-      await press(second, button);
-      const { claims } = await second.home();
-      assert.equal(claims?.sub, alice.id);
-      assert.deepEqual(claims?.amr, ["ext"]);
-    });
-  }
+  onDevices()("links the account once, and then goes straight through", async (device) => {
+    const button = await addProvider({ is_linking_allowed: true, is_creation_allowed: true });
+    const alice = await addPersonNamed(journeys.peer);
+    await using journey = await journeys.begin(device);
+    await journey.at("/ui/login/loginname", "providers");
+    await press(journey, button);
+    await journey.at("/ui/login/idp/account", "provider-account");
+    await press(journey, "Sign in and connect");
+    await journey.at("/ui/login/loginname", "provider-sign-in-to-connect");
+    await journey.submit({ login_name: alice.loginName });
+    await journey.at("/ui/login/password");
+    await journey.submit({ password });
+    assert.equal((await journey.home()).claims?.sub, alice.id);
+    await using second = await journeys.begin(device);
+    await second.at("/ui/login/loginname");
+    await press(second, button);
+    const { claims } = await second.home();
+    assert.equal(claims?.sub, alice.id);
+    assert.deepEqual(claims?.amr, ["ext"]);
+  });
 
   it("makes an account of what the provider tells, once it was looked at", async () => {
     const button = await addProvider({ is_creation_allowed: true });

@@ -1,4 +1,4 @@
-// Run: alone
+// Run: alone, early
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

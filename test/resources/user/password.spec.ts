@@ -1,4 +1,4 @@
-// Run: shared, store, costly
+// Run: shared, costly
 import assert from "node:assert/strict";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
