@@ -85,7 +85,7 @@ export function describeLists(): void {
       context.on("requestfailed", (each) => streams.delete(each));
       context.on("requestfinished", (each) => streams.delete(each));
       // A browser has six connections for a host.
-      for (let n = 0; n < 7; n++) {
+      for (let n = 0; n < 6; n++) {
         const page = await context.newPage();
         await page.goto(`${peer.issuer}${address}`);
         await page.getByRole("link", { name: "okapi-1" }).waitFor();

@@ -55,9 +55,14 @@ export function useWatch(
 type Changed = { readonly current: { changed: () => void; calls: number } };
 
 async function watch(asked: JsonObject, signal: AbortSignal, now: Changed) {
+  const begun = performance.now();
+  // What happened since the page was read, and before there was a stream.
+  const opened = () => {
+    if (performance.now() - begun > restMs) now.current.changed();
+  };
   while (!signal.aborted) {
     const patienceMs = againMs * now.current.calls;
-    const hasFollowed = await inTurn(patienceMs, signal, () => follow(asked, signal, now));
+    const hasFollowed = await inTurn(patienceMs, signal, () => follow(asked, { signal, now, opened }));
     if (signal.aborted) return;
     if (hasFollowed) await rest(againMs, signal);
     else now.current.changed();
@@ -83,13 +88,17 @@ async function inTurn(patienceMs: number, signal: AbortSignal, work: () => Promi
 }
 
 /** Until the stream ends. */
-async function follow(asked: JsonObject, signal: AbortSignal, now: Changed) {
+async function follow(
+  asked: JsonObject,
+  { signal, now, opened }: { signal: AbortSignal; now: Changed; opened: () => void },
+) {
   const client = createClient(EventService, transport);
   const request = fromJson(EventService.method.watchEvents.input, asked);
   let waiting: ReturnType<typeof setTimeout> | undefined;
   signal.addEventListener("abort", () => clearTimeout(waiting));
   try {
-    for await (const { event } of client.watchEvents(request, { signal })) {
+    const options = { signal, onHeader: opened };
+    for await (const { event } of client.watchEvents(request, options)) {
       if (event === undefined || waiting !== undefined) continue;
       waiting = setTimeout(() => {
         waiting = undefined;
