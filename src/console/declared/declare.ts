@@ -284,3 +284,10 @@ export type Setting = { name: string; value: Shown; owner: Path; change: Action;
 
 /** As one word of a shell, whatever stands in it. */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** What the client in TypeScript calls a service. */
+export const clientName = (service: string): string =>
+  service
+    .slice(service.lastIndexOf(".") + 1)
+    .replace(/Service$/, "")
+    .replace(/^[A-Z]+?(?=[A-Z][a-z]|[a-z]|$)/, (first) => first.toLowerCase());

@@ -62,7 +62,9 @@ async function watch(asked: JsonObject, signal: AbortSignal, now: Changed) {
   };
   while (!signal.aborted) {
     const patienceMs = againMs * now.current.calls;
-    const hasFollowed = await inTurn(patienceMs, signal, () => follow(asked, { signal, now, opened }));
+    const hasFollowed = await inTurn(patienceMs, signal, () =>
+      follow(asked, { signal, now, opened }),
+    );
     if (signal.aborted) return;
     if (hasFollowed) await rest(againMs, signal);
     else now.current.changed();

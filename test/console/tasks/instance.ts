@@ -30,7 +30,7 @@ export const instance: readonly Task[] = [
         await fill(label, text);
       }
       await check("People may be created");
-      await check("Create people by themselves");
+      await check("Create people automatically");
       await confirm("Save");
       await titled(page, name);
       await follow("Guide");
