@@ -1,7 +1,8 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type DescMessage, fromJson, type JsonObject } from "@bufbuild/protobuf";
+import { type DescMessage, fromJson, getOption, type JsonObject } from "@bufbuild/protobuf";
+import { of_instance } from "#gen/idsvc/options/v1/options_pb.ts";
 import { shownFrom } from "../../src/console/forms/request.ts";
 import { modules } from "../../src/app/modules.ts";
 import { clientName, type Shown, textAt } from "../../src/console/declared/declare.ts";
@@ -145,6 +146,14 @@ describe("what the console declares", () => {
           assert.equal(when?.({ state: name }), isOffered, `${path}: ${word}, ${name}`);
         }
       }
+    }
+  });
+
+  it("offers no organization a setting of the instance alone", () => {
+    for (const { path, group } of declaredSettings) {
+      const fields = fieldAt(group.set.input, "settings")?.message?.fields ?? [];
+      const alone = fields.filter((field) => getOption(field, of_instance)).map(({ name }) => name);
+      assert.deepEqual(group.ofInstance ?? [], alone, path);
     }
   });
 

@@ -275,6 +275,8 @@ export type SettingsGroup = {
   preview?: Action["preview"];
   /** By setting, what a change of it in the instance concerns. */
   concerns?: Readonly<Record<string, Action["concerns"]>>;
+  /** Settings that no organization changes. */
+  ofInstance?: readonly string[];
   /** Its settings, where they are not declared alike in the schema. */
   settings?: readonly Setting[];
 };

@@ -29,6 +29,7 @@ export const login: SettingsGroup = {
   set: LoginSettingsService.method.setLoginSettings,
   resolve: LoginSettingsService.method.resolveLoginSettings,
   concernsPeople: true,
+  ofInstance: ["validate_org_domains", "force_mfa_administrators"],
   concerns: {
     validate_org_domains: {
       word: "concernsDomains",
@@ -60,10 +61,12 @@ export const branding: SettingsGroup = {
 export const oidc: SettingsGroup = {
   set: OIDCSettingsService.method.setOIDCSettings,
   resolve: OIDCSettingsService.method.resolveOIDCSettings,
+  ofInstance: ["key_rotation_period"],
 };
 export const security: SettingsGroup = {
   set: SecuritySettingsService.method.setSecuritySettings,
   resolve: SecuritySettingsService.method.resolveSecuritySettings,
+  ofInstance: ["allowed_link_hosts", "related_origins", "security_contacts", "security_policy_url"],
 };
 export const features: SettingsGroup = {
   set: FeatureService.method.setFeatures,
