@@ -102,7 +102,7 @@ function Shown({
           <RowsOf key={each.word} rows={each} on={{ object, place, reload, message, name }} />
         ))}
       {tab === "access" && (
-        <Suspense>
+        <Suspense fallback={<Waiting />}>
           <Access {...{ kind, object, place }} />
         </Suspense>
       )}
