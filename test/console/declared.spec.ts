@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type DescMessage, fromJson, getOption, type JsonObject } from "@bufbuild/protobuf";
+import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { of_instance } from "#gen/idsvc/options/v1/options_pb.ts";
 import { shownFrom } from "../../src/console/forms/request.ts";
 import { modules } from "../../src/app/modules.ts";
@@ -154,6 +155,18 @@ describe("what the console declares", () => {
       const fields = fieldAt(group.set.input, "settings")?.message?.fields ?? [];
       const alone = fields.filter((field) => getOption(field, of_instance)).map(({ name }) => name);
       assert.deepEqual(group.ofInstance ?? [], alone, path);
+    }
+  });
+
+  it("offers each value that a setting may have", () => {
+    for (const { path, group } of declaredSettings) {
+      for (const [name, words] of Object.entries(group.values ?? {})) {
+        const field = fieldAt(group.set.input, `settings.${name}`);
+        assert.ok(field, `${path}: ${name}`);
+        const [{ expression = "" } = {}] = getOption(field, fieldRules).cel;
+        const known = [...expression.matchAll(/'(\w+)'/g)].map(([, value]) => value);
+        assert.deepEqual(Object.keys(words), known, `${path}: ${name}`);
+      }
     }
   });
 

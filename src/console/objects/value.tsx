@@ -61,7 +61,7 @@ const isEmpty = (value: JsonValue | undefined): value is undefined | null | "" =
 function one(
   field: DescField | undefined,
   value: JsonValue,
-  { as, named }: Shown,
+  { as, named, values }: Shown,
   names: Names,
 ): ReactNode {
   if (typeof value === "boolean") return t(value ? "yes" : "no");
@@ -71,6 +71,8 @@ function one(
     return <pre tabIndex={0}>{JSON.stringify(value, undefined, 2)}</pre>;
   }
   const text = String(value);
+  const word = values?.[text];
+  if (word !== undefined) return t(word);
   if (as === "code") return <Code text={text} />;
   if (as === "word") return t(text);
   if (as === "reason") return <Reason reason={text} />;

@@ -68,7 +68,7 @@ export const instance: readonly Task[] = [
   {
     name: "19 changes the colour of the log-in pages of an organization, and sees them before",
     role: "ORG_SETTINGS_MANAGER",
-    async run({ page, open, confirm, fill }, { organizationId }) {
+    async run({ page, open, confirm, fill, select }, { organizationId }) {
       await go(page, `/settings/branding?org=${organizationId}`);
       const colour = `#00${String(1_000 + Number(aName("n").slice(2)))}`;
       await open("Change: Primary colour");
@@ -80,6 +80,14 @@ export const instance: readonly Task[] = [
       await confirm("Save");
       await done(page, "Change");
       await rowOf(page, "Primary colour").filter({ hasText: colour }).waitFor();
+      await open("Change: Light or dark");
+      await select("Light or dark", "dark");
+      await confirm("Save");
+      await done(page, "Change");
+      await rowOf(page, "Light or dark")
+        .filter({ hasText: "Set here" })
+        .getByText("Dark")
+        .waitFor();
     },
   },
   {
