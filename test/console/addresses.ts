@@ -10,11 +10,13 @@ export const addressesOf = ({ organizationId, objects }: ConsoleWorld): string[]
   `/texts?org=${organizationId}&q=password`,
   `/settings/branding?org=${organizationId}`,
   ...declaredKinds.flatMap(({ path, kind }) => {
-    const tabs = new Set(["overview", ...kind.rows.map(({ tab }) => tab), "code"]);
+    const tabs = new Set(["overview", ...kind.rows.map(({ tab }) => tab), "access", "code"]);
     if (kind.guide !== undefined) tabs.add("guide");
     if (kind.history !== undefined) tabs.add("history");
+    // Providers of all kinds have the same tabs, and differ in the facts.
+    const shown = /^\/providers\/(?!oidc)/.test(path) ? ["overview"] : [...tabs];
     return (objects[path] ?? []).flatMap((id) =>
-      [...tabs].map((tab) => `${path.replace("$id", id)}?tab=${tab}`),
+      shown.map((tab) => `${path.replace("$id", id)}?tab=${tab}`),
     );
   }),
 ];

@@ -1,12 +1,15 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { type DescMessage, fromJson, type JsonObject } from "@bufbuild/protobuf";
+import { type DescMessage, fromJson, getOption, type JsonObject } from "@bufbuild/protobuf";
+import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { of_instance } from "#gen/idsvc/options/v1/options_pb.ts";
 import { shownFrom } from "../../src/console/forms/request.ts";
 import { modules } from "../../src/app/modules.ts";
-import { type Shown, textAt } from "../../src/console/declared/declare.ts";
+import { clientName, type Shown, textAt } from "../../src/console/declared/declare.ts";
 import { fieldAt, nameIn, objectsAt } from "../../src/console/declared/schema.ts";
 import { settingsOf } from "../../src/console/declared/settings.ts";
+import { services } from "../../gen/client_services.ts";
 import { definition } from "../../src/eventstore/event.ts";
 import {
   allFields,
@@ -130,5 +133,46 @@ describe("what the console declares", () => {
       unasked.map(({ path, action }) => `${path}: ${action.method.name}`),
       [],
     );
+  });
+
+  it("offers to activate what is not active, and to deactivate what is", () => {
+    for (const { path, kind } of declaredKinds) {
+      const message = fieldAt(kind.get.output, kind.object)?.message;
+      const states = (message && fieldAt(message, "state")?.enum?.values) ?? [];
+      for (const { name } of states.filter((state) => /STATE_(?:IN)?ACTIVE$/.test(state.name))) {
+        const isActive = name.endsWith("STATE_ACTIVE");
+        for (const { word, when } of kind.actions) {
+          if (!["activate", "deactivate"].includes(word)) continue;
+          const isOffered = (word === "activate") !== isActive;
+          assert.equal(when?.({ state: name }), isOffered, `${path}: ${word}, ${name}`);
+        }
+      }
+    }
+  });
+
+  it("offers no organization a setting of the instance alone", () => {
+    for (const { path, group } of declaredSettings) {
+      const fields = fieldAt(group.set.input, "settings")?.message?.fields ?? [];
+      const alone = fields.filter((field) => getOption(field, of_instance)).map(({ name }) => name);
+      assert.deepEqual(group.ofInstance ?? [], alone, path);
+    }
+  });
+
+  it("offers each value that a setting may have", () => {
+    for (const { path, group } of declaredSettings) {
+      for (const [name, words] of Object.entries(group.values ?? {})) {
+        const field = fieldAt(group.set.input, `settings.${name}`);
+        assert.ok(field, `${path}: ${name}`);
+        const [{ expression = "" } = {}] = getOption(field, fieldRules).cel;
+        const known = [...expression.matchAll(/'(\w+)'/g)].map(([, value]) => value);
+        assert.deepEqual(Object.keys(words), known, `${path}: ${name}`);
+      }
+    }
+  });
+
+  it("calls services in the TypeScript that it shows as the client does", () => {
+    for (const [name, service] of Object.entries(services)) {
+      assert.equal(clientName(service.typeName), name);
+    }
   });
 });

@@ -141,6 +141,7 @@ export const declaredWords = (): string[] => [
   ...allShown.flatMap(({ shown, message }) => [
     wordOf(shown),
     ...[shown.empty ?? []].flat(),
+    ...Object.values(shown.values ?? {}),
     // What is said in the place of a value.
     ...(shown.says === undefined ? valuesOf(message, shown.path) : []),
   ]),

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
-import { dialogOf } from "./tasks.ts";
-import { enterAgain, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
+import { mouse } from "./hands.ts";
+import { dialogOf, done } from "./tasks.ts";
+import { enterAgain, expectQuiet, faultsOf, peer, shoot, txtRecords } from "./visits.ts";
 
 const demandProof = async (set: boolean) => {
   const body = { validate_org_domains: { set } };
@@ -11,7 +12,7 @@ const demandProof = async (set: boolean) => {
 
 export function describeDomains(): void {
   describe("a demand that organizations prove their domains (J10)", () => {
-    it("says before it is made how many domains are not proven, and of a person that they have no login name", async () => {
+    it("says before it is made whom it concerns, and of a person that they have no login name, until the domain is proven", async () => {
       const organization = { name: "Wombat", domain: "wombat.test" };
       const { details } = bodyOf(await peer.post("/organizations", organization), 201);
       const id = await peer.addPerson({ username: "wombat" }, String(details.id));
@@ -21,8 +22,8 @@ export function describeDomains(): void {
       await using visit = await enterAgain("/settings/login");
       const { page } = visit;
       await page.getByRole("button", { name: "Change: Domains need a proof" }).click();
-      const told = `Domains of organizations without a proof: ${found}.`;
-      await dialogOf(page).getByText(told, { exact: false }).waitFor();
+      const warning = `Domains of organizations without a proof: ${found}.`;
+      await dialogOf(page).getByText(warning, { exact: false }).waitFor();
       await shoot(page, "domains-demanded");
       assert.deepEqual(await faultsOf(page), []);
       await dialogOf(page).getByRole("button", { name: "Cancel" }).click();
@@ -32,6 +33,30 @@ export function describeDomains(): void {
         await page
           .getByText("None: no domain of the organization counts.", { exact: false })
           .waitFor();
+        // A domain that counted without a proof is proven as any other.
+        await visit.go(`/organizations/${details.id}`);
+        const { open, confirm, select } = mouse(page);
+        await open("Change the proof: wombat.test");
+        await select("Way of proof", "DOMAIN_VALIDATION_TYPE_DNS");
+        await confirm("Change the proof");
+        const told = (what: string) =>
+          dialogOf(page)
+            .getByRole("figure")
+            .filter({ hasText: what })
+            .locator("code")
+            .textContent();
+        const record = await told("Name of the TXT record");
+        txtRecords.set(record ?? "", [(await told("Token")) ?? ""]);
+        await confirm("Close");
+        await open("Check the proof: wombat.test");
+        await confirm("Check the proof");
+        await done(page, "Check the proof");
+        assert.equal(
+          await page.getByRole("button", { name: /the proof: wombat\.test$/ }).count(),
+          0,
+        );
+        await visit.go(`/people/${id}`);
+        await page.getByText("wombat@wombat.test").first().waitFor();
       } finally {
         await demandProof(false);
       }

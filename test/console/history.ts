@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
-import { enterAgain, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
+import { enter, enterAgain, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
 
 export function describeHistory(): void {
   describe("the history of an object in the console (K9)", () => {
@@ -53,6 +53,20 @@ export function describeHistory(): void {
       await page.getByRole("link", { name: "All", exact: true }).click();
       await page.waitForFunction(() => document.querySelectorAll("tbody tr").length > 2);
       assert.equal(new URL(page.url()).search, "");
+      expectQuiet(visit);
+    });
+
+    it("leads nobody to what a request did who may not read events", async () => {
+      const organizationId = await peer.addOrganization({ name: "Quoll Coast" });
+      const id = await peer.addPerson({ username: "quoll-reader" }, organizationId);
+      const path = `/ui/console/people/${id}?tab=history`;
+      await using visit = await enter(path, { roles: ["ORG_USER_MANAGER"], organizationId });
+      const { page } = visit;
+      await page.getByRole("rowheader").first().waitFor();
+      assert.equal(await page.locator('main a[href*="/events"]').count(), 0);
+      // What is not there for the reader is no page without anything.
+      await visit.go(`/people/${id}?tab=guide`);
+      await page.getByRole("definition").filter({ hasText: "quoll-reader" }).first().waitFor();
       expectQuiet(visit);
     });
   });

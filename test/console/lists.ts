@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Request } from "playwright-core";
 import { bodyOf } from "../support/peer.ts";
 import { dialogOf } from "./tasks.ts";
 import { enter, enterAgain, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
@@ -70,6 +71,29 @@ export function describeLists(): void {
       await page.locator(`tbody a[href*="${id}"]`).waitFor({ state: "detached" });
       assert.equal(await field.inputValue(), "half a name");
       expectQuiet(visit);
+    });
+
+    it("holds one stream in a browser however many of its windows show one, and all of them follow", async () => {
+      const organizationId = await peer.addOrganization({ name: "Windows" });
+      await peer.addPerson({ username: "okapi-1" }, organizationId);
+      const address = `/ui/console/people?org=${organizationId}`;
+      await using visit = await enter(address);
+      const context = visit.page.context();
+      const streams = new Set<Request>();
+      const isStream = (each: Request) => /WatchEvents/.test(each.url());
+      context.on("request", (each) => isStream(each) && streams.add(each));
+      context.on("requestfailed", (each) => streams.delete(each));
+      context.on("requestfinished", (each) => streams.delete(each));
+      // A browser has six connections for a host.
+      for (let n = 0; n < 6; n++) {
+        const page = await context.newPage();
+        await page.goto(`${peer.issuer}${address}`);
+        await page.getByRole("link", { name: "okapi-1" }).waitFor();
+      }
+      await visit.page.close();
+      const id = await peer.addPerson({ username: "okapi-2" }, organizationId);
+      for (const page of context.pages()) await page.locator(`tbody a[href*="${id}"]`).waitFor();
+      assert.equal(streams.size, 1);
     });
 
     it("asks no more by itself after a part of it was refused", async () => {

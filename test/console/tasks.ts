@@ -50,7 +50,7 @@ async function makeWorld(): Promise<World> {
     email: { address: "ada@heron.test", is_verified: true },
     phone: { number: "+15550123456", is_verified: true },
   };
-  const user = { username: "heron-ada", data, contact };
+  const user = { username: "heron-ada", external_id: "HR-1815", data, contact };
   const userId = String(bodyOf(await peer.post("/users", user, inside), 201).details.id);
   const project = bodyOf(await peer.post("/projects", { name: "Nest" }, inside), 201);
   return { organizationId, projectId: String(project.details.id), userId };

@@ -153,6 +153,8 @@ function walker(page: Page): Entered["go"] {
     last = Date.now();
     while (open > 0 || Date.now() - last < quietMs) await delay(10);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
+    // A part that is loaded when it is first shown asks for what is in it once it is there.
+    await page.waitForFunction(() => document.querySelector("main [aria-busy=true]") === null);
   };
 }
 

@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { idpConfigs } from "../api/samples/idp.ts";
 import { bodyOf, type ResourcePeer } from "../support/peer.ts";
+import { assertRefused } from "../support/refusal.ts";
 
 /** Something of each kind that the console shows. */
 export type ConsoleWorld = {
@@ -13,7 +15,7 @@ export type ConsoleWorld = {
   objects: Readonly<Record<string, readonly string[]>>;
 };
 
-type Parts = Pick<ResourcePeer, "post" | "put" | "peer"> & {
+type Parts = Pick<ResourcePeer, "post" | "put" | "patch" | "peer"> & {
   app: Pick<ResourcePeer["app"], "made" | "token">;
 };
 
@@ -23,7 +25,7 @@ type Parts = Pick<ResourcePeer, "post" | "put" | "peer"> & {
  * @param name what something is called, and what is told of it: whatever a tenant may choose
  */
 export async function makeConsoleWorld(
-  { post, put, peer, app }: Parts,
+  { post, put, patch, peer, app }: Parts,
   name: (kind: string) => string,
 ): Promise<ConsoleWorld> {
   const make = async (path: string, body: JsonValue, within?: string): Promise<string> => {
@@ -95,16 +97,20 @@ export async function makeConsoleWorld(
   });
   const condition = { event: { group: "execution" } };
   await make("/executions", { condition, targets: [targetId] });
-  const provider = {
+  const providers: [type: string, id: string][] = [];
+  for (const [type, { config }] of Object.entries(idpConfigs)) {
+    const named = "client_id" in config ? { ...config, client_id: name("client") } : config;
+    const id = await make(`/idps/${type}`, { idp: { name: name("provider") }, config: named });
+    providers.push([`/providers/${type}/$id`, id]);
+  }
+  const [, providerId = ""] = providers.find(([path]) => path === "/providers/oidc/$id") ?? [];
+  const decision = { idp: { state_policy: "STATE_POLICY_ACTIVATE" } };
+  bodyOf(await patch(`/idps/oidc/${providerId}?ctx.org_id=${partnerId}`, decision));
+  const ofOrganization = { issuer: "https://provider.test", client_id: name("client") };
+  await make(`/idps/oidc${at}`, {
     idp: { name: name("provider") },
-    config: {
-      issuer: "https://provider.test",
-      client_id: name("client"),
-      client_secret: "a secret",
-    },
-  };
-  const providerId = await make("/idps/oidc", provider);
-  await make(`/idps/oidc${at}`, provider);
+    config: { ...ofOrganization, client_secret: "a secret" },
+  });
   const mailId = await make("/smtp_providers", {
     description: name("mail provider"),
     sender_address: "zoo@zoo.test",
@@ -125,6 +131,12 @@ export async function makeConsoleWorld(
   await settings("/branding", { product_name: { set: name("product") } }, organizationId);
   const text = { key: "password.title", language: "en", set: name("text") };
   await settings("/texts", [text], organizationId);
+  // Refused attempts are among what is shown.
+  const wrong = { user: { user_id: userId }, password: { password: "wrong" } };
+  assertRefused((await post("/sessions", { checks: wrong })).refusal, {
+    code: 3,
+    reason: "INVALID_CREDENTIALS",
+  });
   const objects = {
     "/people/$id": [userId, machineId],
     "/organizations/$id": [organizationId],
@@ -134,7 +146,7 @@ export async function makeConsoleWorld(
     "/mail/$id": [mailId],
     "/sms/$id": [smsId],
     "/schemas/$id": [schemaId],
-    "/providers/oidc/$id": [providerId],
+    ...Object.fromEntries(providers.map(([path, id]) => [path, [id]])),
   };
   return { organizationId, partnerId, projectId, grantId, userId, machineId, objects };
 }

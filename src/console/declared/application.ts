@@ -149,7 +149,7 @@ const keys: Rows = {
 };
 
 const consents: Rows = {
-  word: "consents",
+  word: "consentsOfApplication",
   tab: "access",
   search: {
     method: ConsentService.method.searchConsents,

@@ -279,7 +279,7 @@ export const refusals: Listed = {
     { path: "reason", word: "reason", as: "reason" },
     { path: "user_id", word: "who", as: "person" },
     { path: "client_id", as: "code" },
-    { path: "operation" },
+    { path: "operation", as: "code" },
     { path: "count" },
     { path: "last_date" },
   ],

@@ -10,7 +10,6 @@ export type Picked = "person" | "organization" | "project" | "application";
 /** What an ID is one of. */
 export type Reference = Picked | "provider";
 
-/** A value of an object, and how it is shown where its type does not tell. */
 /** How the objects that IDs may name are found and called, and the path of their pages, where it follows from the kind alone. */
 export type Named = {
   method: DescMethodUnary;
@@ -22,6 +21,10 @@ export type Named = {
   isInherited?: true;
 };
 
+/** Words by what they stand for. */
+export type Words = Readonly<Record<string, string>>;
+
+/** A value of an object, and how it is shown where its type does not tell. */
 export type Shown = {
   path: Path;
   /** What it is called; by default the word of the field. */
@@ -29,6 +32,8 @@ export type Shown = {
   as?: Reference | Form;
   /** What the IDs here name, where no page of another kind shows such. */
   named?: Named;
+  /** What values are called that are texts for programs. */
+  values?: Words;
   /** The word for a span of time that is zero. */
   zero?: string;
   /** The word for there being none. */
@@ -75,6 +80,8 @@ export type Field = {
   /** Beside those: lines of which one that is a failed request stands for its redirect address; a text of several lines. */
   as?: Picked | "password" | "encoded" | "redirects" | "text" | "language";
   choices?: Choices;
+  /** The values that it may have, of which the schema knows only that they are texts. */
+  values?: Words;
   /** Where the values of a list are messages: the field of each that is chosen or typed. */
   each?: string;
   /** What stands there at first where nothing is to be changed. */
@@ -275,6 +282,10 @@ export type SettingsGroup = {
   preview?: Action["preview"];
   /** By setting, what a change of it in the instance concerns. */
   concerns?: Readonly<Record<string, Action["concerns"]>>;
+  /** By setting, the values that it may have and what they are called, where they are texts. */
+  values?: Readonly<Record<string, Words>>;
+  /** Settings that no organization changes. */
+  ofInstance?: readonly string[];
   /** Its settings, where they are not declared alike in the schema. */
   settings?: readonly Setting[];
 };
@@ -284,3 +295,10 @@ export type Setting = { name: string; value: Shown; owner: Path; change: Action;
 
 /** As one word of a shell, whatever stands in it. */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** What the client in TypeScript calls a service. */
+export const clientName = (service: string): string =>
+  service
+    .slice(service.lastIndexOf(".") + 1)
+    .replace(/Service$/, "")
+    .replace(/^[A-Z]+?(?=[A-Z][a-z]|[a-z]|$)/, (first) => first.toLowerCase());

@@ -32,7 +32,7 @@ const rolesAt = (path: string): Choices => ({
 });
 
 export const activity = (object: Parameters<NonNullable<Action["when"]>>[0], isActive: boolean) =>
-  (object["state"] === "EFFECTIVE_STATE_ACTIVE") === isActive;
+  /(^|_)STATE_ACTIVE$/.test(textAt(object, "state")) === isActive;
 
 export const userGrantColumns: readonly Shown[] = [
   { path: "user_grant.project_id", as: "project" },

@@ -13,7 +13,13 @@ import { historyOf, id, membersOf, ownFacts } from "./shared.ts";
 const org = OrganizationService.method;
 const domain = DomainService.method;
 
-const isVerified = (object: JsonObject): boolean => at(object, "domain.is_verified") === true;
+const is = (flag: string) => (object: JsonObject) => at(object, `domain.${flag}`) === true;
+const isVerified = is("is_verified");
+const isPrimary = is("is_primary");
+/** One that counts without a proof can be proven too: it has to be where proofs are demanded later. */
+const isProven = is("is_proven");
+const isAsked = (object: JsonObject): boolean =>
+  textAt(object, "domain.validation_type") !== "DOMAIN_VALIDATION_TYPE_UNSPECIFIED";
 
 const domains: Rows = {
   word: "domains",
@@ -51,7 +57,7 @@ const domains: Rows = {
       method: domain.validate,
       given: id,
       asFor: org.patchOrganization,
-      when: (object) => !isVerified(object),
+      when: (object) => !isProven(object) && isAsked(object),
     },
     {
       word: "changeProof",
@@ -59,7 +65,7 @@ const domains: Rows = {
       given: id,
       asFor: org.patchOrganization,
       fields: [{ path: "domain.validation_type", isRequired: true }],
-      when: (object) => !isVerified(object),
+      when: (object) => !isProven(object),
       once: [
         { path: "validation.record" },
         { path: "validation.url" },
@@ -71,7 +77,7 @@ const domains: Rows = {
       method: domain.setAsPrimary,
       given: id,
       asFor: org.patchOrganization,
-      when: isVerified,
+      when: (object) => isVerified(object) && !isPrimary(object),
     },
     {
       word: "remove",

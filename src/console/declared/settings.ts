@@ -29,6 +29,17 @@ export const login: SettingsGroup = {
   set: LoginSettingsService.method.setLoginSettings,
   resolve: LoginSettingsService.method.resolveLoginSettings,
   concernsPeople: true,
+  ofInstance: ["validate_org_domains", "force_mfa_administrators"],
+  values: {
+    second_factors: {
+      totp: "totp",
+      otp_sms: "smsCodes",
+      otp_email: "emailCodes",
+      u2f: "securityKeys",
+      recovery_code: "recoveryCodes",
+    },
+    first_factors: { email: "emailCodes" },
+  },
   concerns: {
     validate_org_domains: {
       word: "concernsDomains",
@@ -49,6 +60,7 @@ export const password: SettingsGroup = {
 export const branding: SettingsGroup = {
   set: BrandingSettingsService.method.setBrandingSettings,
   resolve: BrandingSettingsService.method.resolveBrandingSettings,
+  values: { theme: { auto: "themeAuto", light: "themeLight", dark: "themeDark" } },
   preview: (request) =>
     Object.fromEntries(
       ["product_name", "primary_color", "background_color", "theme"].flatMap((name) => {
@@ -60,10 +72,12 @@ export const branding: SettingsGroup = {
 export const oidc: SettingsGroup = {
   set: OIDCSettingsService.method.setOIDCSettings,
   resolve: OIDCSettingsService.method.resolveOIDCSettings,
+  ofInstance: ["key_rotation_period"],
 };
 export const security: SettingsGroup = {
   set: SecuritySettingsService.method.setSecuritySettings,
   resolve: SecuritySettingsService.method.resolveSecuritySettings,
+  ofInstance: ["allowed_link_hosts", "related_origins", "security_contacts", "security_policy_url"],
 };
 export const features: SettingsGroup = {
   set: FeatureService.method.setFeatures,
@@ -206,6 +220,7 @@ export function settingsOf({
   settings,
   preview,
   concerns = {},
+  values: valuesOf = {},
 }: SettingsGroup): readonly Setting[] {
   if (settings !== undefined) return settings;
   const fields = fieldAt(set.input, "settings")?.message?.fields ?? [];
@@ -217,13 +232,15 @@ export function settingsOf({
     const word = `field_${name}`;
     const shown = fieldAt(resolve.output, `settings.${name}.value`);
     const value = shown === undefined ? "url" : "value";
-    const field: Field = { path, word, initial: { of: `settings.${name}.${value}` } };
+    const values = valuesOf[name] && { values: valuesOf[name] };
+    const field: Field = { path, word, initial: { of: `settings.${name}.${value}` }, ...values };
     return {
       name,
       value: {
         path: `settings.${name}.${value}`,
         word,
         ...(isList && { as: "code" }),
+        ...values,
         ...(endless.has(name) && { zero: "notLimited" }),
       },
       owner: `settings.${name}.owner.type`,

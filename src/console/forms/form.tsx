@@ -113,7 +113,11 @@ function FieldOf({
   if (field.choices !== undefined) {
     return <Chosen {...control} choices={field.choices} subject={subject} typed={typed} />;
   }
-  const { as } = field;
+  const { as, values } = field;
+  if (values !== undefined) {
+    const named = Object.entries(values).map(([one, word]) => ({ value: one, label: t(word) }));
+    return <Offered {...control} options={named} />;
+  }
   return isPicked(as) ? <Picker {...control} kind={as} /> : <Control {...control} />;
 }
 
@@ -135,7 +139,7 @@ function Chosen({
     const label = control.field.as === "language" ? languageText(value) : t(value);
     return { value, label: textAt(row, choices.label ?? "") || label };
   });
-  const { field, value, isRequired, error, set } = control;
+  const { field, value, error, set } = control;
   const { each } = field;
   /** What is chosen and not offered any more stands there too, so that it can be taken back. */
   const withGone = (chosen: readonly string[]) => {
@@ -150,12 +154,19 @@ function Chosen({
       set((Array.isArray(given) ? given : []).map((one) => ({ [each]: one })));
     return <Checks {...{ field, error }} options={withGone(chosen)} value={chosen} set={setEach} />;
   }
-  if (control.desc?.fieldKind === "list") {
-    const chosen = Array.isArray(value) ? value : [];
-    return (
-      <Checks {...control} options={withGone(chosen.filter((one) => typeof one === "string"))} />
-    );
-  }
+  const isList = control.desc?.fieldKind === "list";
+  const chosen = isList && Array.isArray(value) ? value : [];
+  const gone = chosen.filter((one) => typeof one === "string");
+  return <Offered {...control} options={isList ? withGone(gone) : options} />;
+}
+
+/** One of some values, or several where it is a list. */
+function Offered({
+  options,
+  ...control
+}: ControlProps & { options: readonly { value: string; label: string }[] }) {
+  if (control.desc?.fieldKind === "list") return <Checks {...control} options={options} />;
+  const { field, value, isRequired, error, set } = control;
   return (
     <Labelled word={wordOf(field)} error={error}>
       {({ id, describedBy }) => (

@@ -73,6 +73,7 @@ export function Actions({
         <button
           key={action.word}
           type="button"
+          aria-haspopup="dialog"
           aria-label={isNamed ? `${t(action.word)}: ${name}` : undefined}
           className={style["action"]}
           onClick={() => setOpen({ action, page: pageNow() })}

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Link, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { type Listed, textAt } from "../declared/declare.ts";
 import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
@@ -15,11 +15,9 @@ import { Actions } from "./actions.tsx";
 import { ExportButton } from "./export-button.tsx";
 import style from "./objects.module.css";
 import { useColumns } from "./rows.tsx";
+import { createMarks, Mark, Marked } from "./marks.tsx";
 import { Siblings } from "./siblings.tsx";
 import { useWatch } from "./watch.ts";
-
-// Loaded when somebody first marks a row.
-const Selection = lazy(async () => ({ default: (await import("./selection.tsx")).Selection }));
 
 const pollMs = 5_000;
 /** Whoever has read on is not called back to the beginning. */
@@ -38,7 +36,7 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   const message = listOf(method.output)?.message;
   const ofInstance = listed.isOfInstance === true ? ({ isInstance: true } as const) : undefined;
   const place = org === undefined ? ofInstance : { organizationId: org, isWithin: true as const };
-  const { me } = useRights();
+  const { me, may } = useRights();
   const page = { instance: me.instanceId, ...(org === undefined ? {} : { org }) };
   const watched = {
     types: listed.watches,
@@ -48,7 +46,11 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   // What cannot be read anew stays as it was read.
   useWatch(watched, () => void pages.reload().catch(() => undefined));
   const columns = useListColumns(listed, pages.rows ?? [], { place, page, reload: pages.reload });
-  const marking = useMarks(listed, pages.rows ?? []);
+  const [marks] = useState(createMarks);
+  const nameOf = (row: JsonObject) => textAt(row, listed.columns[0]?.path ?? "");
+  const selected = listed.selected?.filter((action) => may(action.method)) ?? [];
+  const mark = (row: JsonObject) => <Mark {...{ marks, row }} name={nameOf(row)} />;
+  const markColumn = { title: t("mark"), show: mark, isNarrow: true };
   return (
     <>
       <h1>{t(route.word)}</h1>
@@ -77,22 +79,12 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
         {listed.isByLanguage === true && <LanguageFilter chosen={language} />}
         <ExportButton word={route.word} columns={listed.columns} {...{ message, all: pages.all }} />
       </div>
-      {(marking.marked.length > 0 || marking.isActing) && (
-        <Suspense>
-          <Selection
-            actions={marking.actions}
-            rows={marking.marked}
-            nameOf={(row) => textAt(row, listed.columns[0]?.path ?? "")}
-            acting={marking.setActing}
-            end={marking.clear}
-          />
-        </Suspense>
-      )}
+      <Marked {...{ marks, nameOf }} actions={selected} rows={pages.rows ?? []} />
       <List
         label={t(route.word)}
         pages={pages}
         keyOf={keyOfRow}
-        columns={[...marking.columns, ...columns]}
+        columns={selected.length === 0 ? columns : [markColumn, ...columns]}
         goesOn
       />
     </>
@@ -120,34 +112,4 @@ function useListColumns(
     />
   );
   return [...shown, { title: t("actions"), show: acts }];
-}
-
-/** Rows that are marked, by a box in each, where something may be done with several. */
-function useMarks({ selected = [], columns }: Listed, rows: readonly JsonObject[]) {
-  const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const [isActing, setActing] = useState(false);
-  const { may } = useRights();
-  const actions = selected.filter(({ method }) => may(method));
-  const idOf = (row: JsonObject) => textAt(row, "details.id");
-  const mark = (row: JsonObject) => (
-    <input
-      type="checkbox"
-      aria-label={`${t("mark")}: ${textAt(row, columns[0]?.path ?? "")}`}
-      checked={ids.has(idOf(row))}
-      onChange={({ target }) => {
-        const next = new Set(ids);
-        if (target.checked) next.add(idOf(row));
-        else next.delete(idOf(row));
-        setIds(next);
-      }}
-    />
-  );
-  return {
-    actions,
-    isActing,
-    setActing,
-    marked: rows.filter((row) => ids.has(idOf(row))),
-    clear: () => setIds(new Set()),
-    columns: actions.length === 0 ? [] : [{ title: t("mark"), show: mark, isNarrow: true }],
-  };
 }

@@ -55,7 +55,7 @@ function Shown({
   object: JsonObject;
   reload: () => Promise<JsonObject | undefined>;
 }) {
-  const { tab = "overview" }: PageSearch = useSearch({ strict: false });
+  const { tab: asked = "overview" }: PageSearch = useSearch({ strict: false });
   const { may } = useRights();
   const names = useNames([object], kind.facts);
   const message = fieldAt(kind.get.output, kind.object)?.message;
@@ -70,6 +70,8 @@ function Shown({
     ...(hasHistory ? ["history"] : []),
     "code",
   ];
+  // An address from somebody who may see more leads to what there is.
+  const tab = tabs.includes(asked) ? asked : "overview";
   const name = kind.title(object) || id;
   return (
     <Detail
@@ -100,7 +102,7 @@ function Shown({
           <RowsOf key={each.word} rows={each} on={{ object, place, reload, message, name }} />
         ))}
       {tab === "access" && (
-        <Suspense>
+        <Suspense fallback={<Waiting />}>
           <Access {...{ kind, object, place }} />
         </Suspense>
       )}

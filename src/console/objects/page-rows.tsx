@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { lazy, type LazyExoticComponent, type ReactNode, Suspense } from "react";
+import { Waiting } from "../parts/waiting.tsx";
 import { type PageRoute, pages } from "../routes.ts";
 import { useRights } from "../rights.ts";
 import { t } from "../page-data.ts";
@@ -43,7 +44,7 @@ export function RowsOfPage({
           {t(page.word)}
         </Link>
       </h2>
-      <Suspense>
+      <Suspense fallback={<Waiting />}>
         <Rows org={search.org} />
       </Suspense>
     </section>

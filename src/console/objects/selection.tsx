@@ -40,6 +40,7 @@ export function Selection({
         <button
           key={action.word}
           type="button"
+          aria-haspopup="dialog"
           className={style["action"]}
           onClick={() => {
             setOpen({ action, isSent: false, chosen: rows });

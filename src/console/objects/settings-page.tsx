@@ -84,7 +84,10 @@ function Settings({
           show: ({ name, value, owner, change, reset }) => (
             <Actions
               // What is not set here comes from above: there is nothing to take back.
-              actions={textAt(data, owner) === "" ? [change, reset] : [change]}
+              actions={[
+                ...(org !== undefined && group.ofInstance?.includes(name) === true ? [] : [change]),
+                ...(textAt(data, owner) === "" ? [reset] : []),
+              ]}
               subject={{ object: data, page: data }}
               {...{ name: wordOf(value), place, reload }}
               key={name}

@@ -10,6 +10,8 @@ import { fieldAt, nameIn } from "../declared/schema.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { Time } from "../parts/time.tsx";
 import { durationText, languageText, t } from "../page-data.ts";
+import { useOrg, useRights } from "../rights.ts";
+import { pages } from "../routes.ts";
 import type { Called, Names } from "./names.ts";
 import style from "./objects.module.css";
 
@@ -59,7 +61,7 @@ const isEmpty = (value: JsonValue | undefined): value is undefined | null | "" =
 function one(
   field: DescField | undefined,
   value: JsonValue,
-  { as, named }: Shown,
+  { as, named, values }: Shown,
   names: Names,
 ): ReactNode {
   if (typeof value === "boolean") return t(value ? "yes" : "no");
@@ -69,6 +71,8 @@ function one(
     return <pre tabIndex={0}>{JSON.stringify(value, undefined, 2)}</pre>;
   }
   const text = String(value);
+  const word = values?.[text];
+  if (word !== undefined) return t(word);
   if (as === "code") return <Code text={text} />;
   if (as === "word") return t(text);
   if (as === "reason") return <Reason reason={text} />;
@@ -78,14 +82,16 @@ function one(
   return linked(text, namedBy[as], names[as]);
 }
 
-/** The request that an event comes of, which leads to all that it did. */
+const eventsPage = pages.find(({ path }) => path === "/events");
+
+/** The request that an event comes of, which leads to all that it did, where the reader may see that. */
 function Request({ event, id }: { event: JsonObject; id: string }) {
-  const near = textAt(event, "sequence");
+  const { reach } = useRights();
+  const org = useOrg();
+  const search = eventsPage && reach(eventsPage, org);
+  if (search === undefined) return <Code text={id} />;
   return (
-    <Link
-      to="/events"
-      search={(before: { org?: string }) => ({ ...keepOrg(before), request: id, near })}
-    >
+    <Link to="/events" search={{ ...search, request: id, near: textAt(event, "sequence") }}>
       <Code text={id} />
     </Link>
   );

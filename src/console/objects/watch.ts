@@ -8,6 +8,8 @@ import { useRights } from "../rights.ts";
 
 const restMs = 1_000;
 const againMs = 5_000;
+/** Of all pages of a browser one holds a stream. */
+const streamName = "idsvc-console-watch";
 
 function onSeen(changed: () => void): () => void {
   document.addEventListener("visibilitychange", changed);
@@ -15,8 +17,9 @@ function onSeen(changed: () => void): () => void {
 }
 
 /**
- * Calls back when something of some kinds has happened in the organization or instance, while the page is seen: one that
- * is not holds no connection, of which a browser has few for a host.
+ * Calls back when something of some kinds has happened in the organization or instance, while the page is seen. A browser has
+ * six connections for a host, and a stream takes one of them for as long as it flows: so one page of those that are seen has a stream, and
+ * the others call back every few seconds, whatever happened. So do all of them where pages have no locks, as at another machine without TLS.
  *
  * @param types names and groups of events, none for all; nothing is watched without them
  * @param calls how many calls follow from it: there is at most one a second
@@ -49,27 +52,71 @@ export function useWatch(
   }, [isWatching, named, org]);
 }
 
-async function watch(
+type Changed = { readonly current: { changed: () => void; calls: number } };
+
+async function watch(asked: JsonObject, signal: AbortSignal, now: Changed) {
+  const begun = performance.now();
+  // What happened since the page was read, and before there was a stream.
+  const opened = () => {
+    if (performance.now() - begun > restMs) now.current.changed();
+  };
+  while (!signal.aborted) {
+    const patienceMs = againMs * now.current.calls;
+    const hasFollowed = await inTurn(patienceMs, signal, () =>
+      follow(asked, { signal, now, opened }),
+    );
+    if (signal.aborted) return;
+    if (hasFollowed) await rest(againMs, signal);
+    else now.current.changed();
+  }
+}
+
+/** Has the one stream of the browser, or waits for a while in vain. */
+async function inTurn(patienceMs: number, signal: AbortSignal, work: () => Promise<void>) {
+  const waiting = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+  const locks: LockManager | undefined = navigator.locks;
+  if (locks === undefined) {
+    await rest(patienceMs, signal);
+    return false;
+  }
+  let isFirst = false;
+  const turn = locks.request(streamName, { signal: waiting }, async () => {
+    isFirst = true;
+    await work();
+  });
+  // It was not its turn in time.
+  await turn.catch(() => undefined);
+  return isFirst;
+}
+
+/** Until the stream ends. */
+async function follow(
   asked: JsonObject,
-  signal: AbortSignal,
-  now: { readonly current: { changed: () => void; calls: number } },
+  { signal, now, opened }: { signal: AbortSignal; now: Changed; opened: () => void },
 ) {
   const client = createClient(EventService, transport);
   const request = fromJson(EventService.method.watchEvents.input, asked);
   let waiting: ReturnType<typeof setTimeout> | undefined;
   signal.addEventListener("abort", () => clearTimeout(waiting));
-  while (!signal.aborted) {
-    try {
-      for await (const { event } of client.watchEvents(request, { signal })) {
-        if (event === undefined || waiting !== undefined) continue;
-        waiting = setTimeout(() => {
-          waiting = undefined;
-          now.current.changed();
-        }, restMs * now.current.calls);
-      }
-    } catch {
-      // What ended it, the next call that is shown says too.
+  try {
+    const options = { signal, onHeader: opened };
+    for await (const { event } of client.watchEvents(request, options)) {
+      if (event === undefined || waiting !== undefined) continue;
+      waiting = setTimeout(() => {
+        waiting = undefined;
+        now.current.changed();
+      }, restMs * now.current.calls);
     }
-    await new Promise((resolve) => void setTimeout(resolve, againMs));
+  } catch {
+    // What ended it, the next call that is shown says too.
   }
 }
+
+const rest = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const waiting = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(waiting);
+      resolve();
+    });
+  });

@@ -1,15 +1,10 @@
 import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { useState } from "react";
 import { rest } from "#schema-options";
-import { type Sample, shellQuoted } from "../declared/declare.ts";
+import { clientName, type Sample, shellQuoted } from "../declared/declare.ts";
 import { keep } from "../keep-file.ts";
 import { t } from "../page-data.ts";
 import style from "./parts.module.css";
-
-const clientOf = (service: string): string => {
-  const name = service.slice(service.lastIndexOf(".") + 1).replace(/Service$/, "");
-  return `${name.charAt(0).toLowerCase()}${name.slice(1)}`;
-};
 
 const camel = (name: string): string =>
   name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
@@ -31,7 +26,7 @@ export function AsCode({ method, request }: { method: DescMethod; request: JsonO
   const { origin, host, protocol } = location;
   const service = method.parent.typeName;
   const plain = protocol === "http:" ? "-plaintext " : "";
-  const client = clientOf(service);
+  const client = clientName(service);
   const called = `${client}.${method.localName}(${JSON.stringify(asTypeScript(request))})`;
   const ways = [
     ["curl", curlOf(origin, `${service}.${method.name}`, request)],

@@ -9,7 +9,7 @@ import { removeContentsOfSessions, sweepSessions } from "./end-sessions.ts";
 import { sessionEvents } from "./events.ts";
 import { sessionAuthorize, sessionHandlers } from "./handlers.ts";
 import { usersOfSessions } from "./held-by.ts";
-import { countLogIns, logInCounts, logIns } from "./log-ins.ts";
+import { type CountedHere, countLogIns, logInCounts, logIns } from "./log-ins.ts";
 import { trustedBrowsers, trustEnds } from "./trusted-browsers.ts";
 import { sessionVisits } from "./visits.ts";
 import { sessionProjection } from "./projection.ts";
@@ -43,29 +43,32 @@ export { sessionCaller, sessionTokens } from "./token.ts";
  * Sessions: what users proved of themselves, and what they act with.
  * @param endKept ends what apps have kept of sessions that have ended
  */
-export const sessionModule = (endKept: EndKept): Module<UserDeps> => ({
-  events: [sessionEvents],
-  projections: [sessionProjection],
-  state: [sessionVisits, trustedBrowsers, logIns],
-  reactions: () => [trustEnds],
-  services: (deps) => [
-    service(
-      SessionService,
-      {
-        ...sessionHandlers(deps),
-        ...idpIntentHandlers(deps),
-        ...endOthersHandlers(deps, endKept),
-        getLogInCounts: logInCounts(deps),
-      },
-      sessionAuthorize(deps),
-      usersOfSessions(deps),
-    ),
-  ],
-  contents: removeContentsOfSessions,
-  sweeps: (deps) => [
-    sweepSessions(deps),
-    sweepExpiredRows(deps, trustedBrowsers),
-    sweepExpiredRows(deps, logIns),
-  ],
-  background: countLogIns,
-});
+export const sessionModule = (endKept: EndKept): Module<UserDeps> => {
+  const countedHere: CountedHere = new Map();
+  return {
+    events: [sessionEvents],
+    projections: [sessionProjection],
+    state: [sessionVisits, trustedBrowsers, logIns],
+    reactions: () => [trustEnds],
+    services: (deps) => [
+      service(
+        SessionService,
+        {
+          ...sessionHandlers(deps),
+          ...idpIntentHandlers(deps),
+          ...endOthersHandlers(deps, endKept),
+          getLogInCounts: logInCounts(countedHere, deps),
+        },
+        sessionAuthorize(deps),
+        usersOfSessions(deps),
+      ),
+    ],
+    contents: removeContentsOfSessions,
+    sweeps: (deps) => [
+      sweepSessions(deps),
+      sweepExpiredRows(deps, trustedBrowsers),
+      sweepExpiredRows(deps, logIns),
+    ],
+    background: (deps, onError) => countLogIns(countedHere, deps, onError),
+  };
+};

@@ -33,24 +33,30 @@ const keptMs = 33 * dayMs;
 
 const dayOf = (date: Date): string => date.toISOString().slice(0, 10);
 
+type Counted = { instanceId: string; organizationId: string; day: string; count: number };
+
+/** What this process has counted of the day that is. */
+export type CountedHere = Map<string, Counted>;
+
+const keyOf = (instanceId: string, organizationId: string): string =>
+  `${instanceId}\n${organizationId}`;
+
 /**
  * Counts sessions that are begun for somebody who is known, once they are committed, in memory; each second it is written, so
  * that a log-in costs nothing more and a process that is killed loses a second of the counts.
  */
 export function countLogIns(
+  counted: CountedHere,
   { db, now }: Pick<Deps, "db" | "now">,
   onError: (error: unknown) => void,
 ): AsyncDisposable {
-  type Counted = { instanceId: string; organizationId: string; day: string; count: number };
-  // Of this process, and only of the day that is.
-  const counted = new Map<string, Counted>();
   const due = new Set<Counted>();
   let today = "";
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
   function add(instanceId: string, organizationId: string): void {
-    const key = `${instanceId}\n${organizationId}`;
+    const key = keyOf(instanceId, organizationId);
     let found = counted.get(key);
     if (found === undefined) {
       counted.set(key, (found = { instanceId, organizationId, day: today, count: 0 }));
@@ -91,30 +97,40 @@ export function countLogIns(
   };
 }
 
-/** Answers how many log-ins there were: it reads a row a day and process, by the key. */
-export function logInCounts({
-  db,
-  now,
-}: Pick<Deps, "db" | "now">): Handlers<typeof SessionService>["getLogInCounts"] {
+/**
+ * Answers how many log-ins there were: it reads a row a day and process, by the key. Those of this process that are not written
+ * yet are among them, so that whoever has logged in to it finds their own.
+ */
+export function logInCounts(
+  counted: CountedHere,
+  { db, now }: Pick<Deps, "db" | "now">,
+): Handlers<typeof SessionService>["getLogInCounts"] {
   const t = db.table(logIns);
   return async ({ days: asked }, { instanceId, context }) => {
+    const organizationId = context.type === "organization" ? context.organizationId : "";
     const days = asked === 0 ? usualDays : asked;
     const end = now().getTime();
     const shown = Array.from({ length: days }, (_, nth) =>
       dayOf(new Date(end - (days - 1 - nth) * dayMs)),
     );
     const rows = await db.read
-      .select({ day: t.day, count: t.count })
+      .select({ day: t.day, process: t.process, count: t.count })
       .from(t)
       .where(
         and(
           eq(t.instanceId, instanceId),
-          eq(t.organizationId, context.type === "organization" ? context.organizationId : ""),
+          eq(t.organizationId, organizationId),
           gte(t.day, shown[0] ?? ""),
         ),
       );
+    const here = counted.get(keyOf(instanceId, organizationId));
     const counts = new Map<string, bigint>();
-    for (const { day, count } of rows) counts.set(day, (counts.get(day) ?? 0n) + count);
+    if (here !== undefined) counts.set(here.day, BigInt(here.count));
+    for (const { day, process, count } of rows) {
+      // What this process has written of its day is among what it has counted.
+      if (process === db.processName && day === here?.day) continue;
+      counts.set(day, (counts.get(day) ?? 0n) + count);
+    }
     return { result: shown.map((day) => ({ day, count: counts.get(day) ?? 0n })) };
   };
 }

@@ -30,7 +30,7 @@ export const instance: readonly Task[] = [
         await fill(label, text);
       }
       await check("People may be created");
-      await check("Create people by themselves");
+      await check("Create people automatically");
       await confirm("Save");
       await titled(page, name);
       await follow("Guide");
@@ -68,7 +68,7 @@ export const instance: readonly Task[] = [
   {
     name: "19 changes the colour of the log-in pages of an organization, and sees them before",
     role: "ORG_SETTINGS_MANAGER",
-    async run({ page, open, confirm, fill }, { organizationId }) {
+    async run({ page, open, confirm, fill, select }, { organizationId }) {
       await go(page, `/settings/branding?org=${organizationId}`);
       const colour = `#00${String(1_000 + Number(aName("n").slice(2)))}`;
       await open("Change: Primary colour");
@@ -80,6 +80,14 @@ export const instance: readonly Task[] = [
       await confirm("Save");
       await done(page, "Change");
       await rowOf(page, "Primary colour").filter({ hasText: colour }).waitFor();
+      await open("Change: Light or dark");
+      await select("Light or dark", "dark");
+      await confirm("Save");
+      await done(page, "Change");
+      await rowOf(page, "Light or dark")
+        .filter({ hasText: "Set here" })
+        .getByText("Dark")
+        .waitFor();
     },
   },
   {
@@ -97,9 +105,9 @@ export const instance: readonly Task[] = [
     },
   },
   {
-    name: "21 changes the password policy of an organization and sees whom it concerns",
+    name: "21 changes the policy of passwords and second factors of an organization and sees whom it concerns",
     role: "ORG_SETTINGS_MANAGER",
-    async run({ page, open, confirm, fill }, { organizationId }) {
+    async run({ page, open, confirm, fill, check }, { organizationId }) {
       await go(page, `/settings/password?org=${organizationId}`);
       // The passwords of other tasks are longer.
       const length = String(9 + (Number(aName("n").slice(2)) % 6));
@@ -109,6 +117,18 @@ export const instance: readonly Task[] = [
       await done(page, "Change");
       await rowOf(page, "Shortest password").filter({ hasText: length }).waitFor();
       await page.getByText("This concerns everybody who belongs to the organization.").waitFor();
+      const name = "Second factor demanded of everybody";
+      await go(page, `/settings/login?org=${organizationId}`);
+      await open(`Change: ${name}`);
+      await check(name);
+      await confirm("Save");
+      await done(page, "Change");
+      await rowOf(page, name).filter({ hasText: "Yes" }).filter({ hasText: "Set here" }).waitFor();
+      await page.getByText("This concerns everybody who belongs to the organization.").waitFor();
+      // Other tasks log people of the organization in.
+      await open(`Use the inherited value: ${name}`);
+      await confirm("Use the inherited value");
+      await done(page, "Use the inherited value");
     },
   },
   {

@@ -57,11 +57,11 @@ async function setPasswordWrongly(id: string): Promise<void> {
 
 export const people: readonly Task[] = [
   {
-    name: "1 finds a person by e-mail, phone and ID",
+    name: "1 finds a person by e-mail, phone, ID and external ID",
     role: "ORG_USER_MANAGER",
     async run({ page, press }, { userId }) {
       await go(page, "/people");
-      for (const text of ["ada@heron", "+15550123456", userId]) {
+      for (const text of ["ada@heron", "+15550123456", userId, "HR-1815"]) {
         await press(/^Search/);
         await page.getByRole("combobox", { name: "Search" }).fill(text);
         await page.getByRole("option").filter({ hasText: "Ada Lovelace" }).waitFor();
@@ -139,19 +139,25 @@ export const people: readonly Task[] = [
     },
   },
   {
-    name: "7 creates a person with a password",
+    name: "7 creates a person with a password, and invites one",
     role: "ORG_USER_MANAGER",
     async run({ page, open, confirm, fill, check }, { organizationId }) {
-      await go(page, `/people?org=${organizationId}`);
-      await open("Create a person");
-      await fill("Username", aName("new"));
-      await fill("Given name", "Grace");
-      await fill("Family name", "Hopper");
-      await check("Give them a password");
-      await fill("Password", "Correct-horse-9");
-      await confirm("Create a person");
-      await titled(page, "Grace Hopper");
-      await done(page, "Create a person");
+      const ways = [
+        ["Grace", "Give them a password", "Password", "Correct-horse-9"],
+        ["Alan", "Invite them by e-mail", "E-mail", `${aName("alan")}@heron.test`],
+      ] as const;
+      for (const [given, way, label, text] of ways) {
+        await go(page, `/people?org=${organizationId}`);
+        await open("Create a person");
+        await fill("Username", aName("new"));
+        await fill("Given name", given);
+        await fill("Family name", "Hopper");
+        await check(way);
+        await fill(label, text);
+        await confirm("Create a person");
+        await titled(page, `${given} Hopper`);
+        await done(page, "Create a person");
+      }
     },
   },
   {

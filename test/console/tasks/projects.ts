@@ -86,21 +86,31 @@ export const projects: readonly Task[] = [
     },
   },
   {
-    name: "11 creates an application and copies its configuration",
+    name: "11 creates applications of several kinds and copies their configuration",
     role: "PROJECT_OWNER",
     async run({ page, open, confirm, fill, check }, { projectId }) {
-      const name = aName("spa");
-      await go(page, `/projects/${projectId}`);
-      await titled(page, "Nest");
-      await open("Create an application");
-      await fill("Name", name);
-      await check("Pages that call an API from the browser");
-      await fill(/^Redirect addresses \(/, "https://spa.test/cb");
-      await confirm("Create an application");
-      await titled(page, name);
-      const guide = page.getByRole("figure").filter({ hasText: "oidc-client-ts" });
-      await guide.getByText("https://spa.test/cb", { exact: false }).waitFor();
-      await page.getByRole("button", { name: "Copy: OpenID Connect" }).waitFor();
+      const kinds = [
+        ["Web application with a server", "https://web.test/cb", "openid-client"],
+        ["Pages that call an API from the browser", "https://spa.test/cb", "oidc-client-ts"],
+        ["App on a phone or computer", "http://127.0.0.1/cb", "OpenID Connect"],
+      ] as const;
+      for (const [kind, address, shown] of kinds) {
+        const name = aName("app");
+        await go(page, `/projects/${projectId}`);
+        await titled(page, "Nest");
+        await open("Create an application");
+        await fill("Name", name);
+        await check(kind);
+        await fill(/^Redirect addresses \(/, address);
+        await confirm("Create an application");
+        // A secret is shown once, where there is one.
+        if (kind.startsWith("Web")) await confirm("Close");
+        await titled(page, name);
+        const guide = page.getByRole("figure").filter({ hasText: shown }).first();
+        await guide.waitFor();
+        await page.getByText(address, { exact: false }).first().waitFor();
+        await page.getByRole("button", { name: "Copy: OpenID Connect" }).waitFor();
+      }
     },
   },
   {

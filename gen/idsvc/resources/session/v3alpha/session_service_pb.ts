@@ -727,7 +727,8 @@ export const SessionService: GenService<{
   },
   /**
    * Returns how many log-ins there were on each of the last days, of an organization or of the instance: sessions that were begun
-   * for somebody who is known. They are counted as they come, by each process; one that is killed loses a second.
+   * for somebody who is known. They are counted as they come, by each process, and written within a second: until then the process alone
+   * that has counted them tells them, and one that is killed loses them.
    *
    * @generated from rpc idsvc.resources.session.v3alpha.SessionService.GetLogInCounts
    */
