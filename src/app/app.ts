@@ -242,7 +242,7 @@ const streamsOf = (
   });
 
 /** The endpoints of the provider, and the pages of the login and the account, which the first visit loads. */
-function openPages({ config, db, now }: Kernel, services: Services, serveWeb: ServeWeb) {
+function openPages({ config, db, now, logger }: Kernel, services: Services, serveWeb: ServeWeb) {
   const { deps, executor, developmentMail, bindings, metrics, ofStore, ports, endpoints, usage } =
     services;
   const call = createCallService(bindings, ports.validator, callDefaultsOf(config));
@@ -255,7 +255,8 @@ function openPages({ config, db, now }: Kernel, services: Services, serveWeb: Se
     const devices = deviceApproval(ofProvider);
     const functions = loginFunctions(ofFunctions);
     const callForPerson = createPageCalls(endpoints);
-    return openLogin(deps, { call, callForPerson, devices, functions, developmentMail, placeOf });
+    const ofPages = { call, callForPerson, developmentMail, placeOf, logger };
+    return openLogin(deps, { ...ofPages, devices, functions });
   });
   const { errors, ...ofBrowsers } = browserPorts(login);
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors, usage);

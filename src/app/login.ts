@@ -12,6 +12,7 @@ import { loginSettingsReader } from "../settings/login/index.ts";
 import { passwordPolicyReader } from "../settings/password/index.ts";
 import { securitySettingsReader } from "../settings/security/index.ts";
 import { textReader } from "../settings/text/index.ts";
+import type { Logger } from "../telemetry/logger.ts";
 import { createLogin, type LoginFunctions, type LoginPorts } from "../login/index.ts";
 import type { DevelopmentMail } from "../notify/index.ts";
 import { user } from "../resources/user/index.ts";
@@ -29,6 +30,7 @@ export function openLogin(
     functions: LoginFunctions;
     developmentMail: DevelopmentMail | undefined;
     placeOf: PlaceOf;
+    logger: Logger;
   },
 ): ReturnType<typeof createLogin> {
   const { db, events, secrets, organizations, newId, now } = deps;
@@ -81,6 +83,7 @@ export function openLogin(
     languagesOf: async ({ instanceId, organizationId }) => languages(instanceId, organizationId),
     textsOf: ({ instanceId, organizationId }, language) =>
       ownTexts(instanceId, organizationId, language),
+    tellTextsLeftOut: textsLeftOut(parts.logger),
     frameOriginsOf: async ({ instanceId, organizationId }) =>
       (await security(instanceId, organizationId)).allowedFrameOrigins,
     async appOf(instanceId, clientId) {
@@ -89,4 +92,21 @@ export function openLogin(
     developmentMail: parts.developmentMail,
   };
   return createLogin(ports, [(routeParts) => accountRoutes({ ...routeParts, ...ofAccount })]);
+}
+
+const mostRemembered = 1_000;
+
+/** Has it in the log once for each page, language and tenant; the same may be there again after a thousand others. */
+function textsLeftOut(logger: Logger): LoginPorts["tellTextsLeftOut"] {
+  const logged = new Set<string>();
+  return ({ instanceId, organizationId }, { path, language }) => {
+    const key = [instanceId, organizationId, path, language].join(" ");
+    if (logged.has(key)) return;
+    if (logged.size >= mostRemembered) logged.clear();
+    logged.add(key);
+    logger.warn(
+      { instanceId, organizationId, path, language },
+      "a page is shown with the shipped texts: with those that are set it would have more than 30 KB",
+    );
+  };
 }

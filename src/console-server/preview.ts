@@ -10,6 +10,7 @@ import { passwordPage } from "../login/pages/password.ts";
 import { registerPage } from "../login/pages/register.ts";
 import { totpPage } from "../login/pages/totp.ts";
 import { verifyEmailPage } from "../login/pages/verify-email.ts";
+import { drawn } from "../login/shown-page.ts";
 import type { Deps } from "../projection/module.ts";
 import { type Branding, brandingReader } from "../settings/branding/index.ts";
 import { textReader } from "../settings/text/index.ts";
@@ -23,6 +24,9 @@ type At = { instanceId: string; issuer: string };
 
 const account = { loginName: "ada@example.com", displayName: "Ada Lovelace" };
 const factors: readonly Factor[] = ["passkey", "totp", "email", "recovery"];
+
+/** Says that the page has the shipped texts, as it would be too large with those that are set. */
+const tooLargeHeader = "x-idsvc-too-large";
 
 /** Pages of the log-in as people see them, with somebody made up. */
 const shown: readonly ((page: Page) => string)[] = [
@@ -89,16 +93,23 @@ export function consolePreview<A extends At>(
         branding: typedBranding(form, await branding(instanceId, organizationId)),
       };
       const render = typed === undefined ? shown[0] : shown.find((each) => says(each, page, typed));
+      let isTooLarge = false;
+      const body =
+        render &&
+        drawn(page, render, () => {
+          isTooLarge = true;
+        });
       return {
-        status: render === undefined ? 204 : 200,
+        status: body === undefined ? 204 : 200,
         headers: {
           "content-type": "text/html; charset=utf-8",
           "cache-control": "no-store",
           // Whoever opened it as a page of its own would see nothing run.
           "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
           "x-content-type-options": "nosniff",
+          ...(isTooLarge ? { [tooLargeHeader]: "1" } : {}),
         },
-        body: render === undefined ? "" : picture(render(page)),
+        body: body === undefined ? "" : picture(body),
       };
     },
   };

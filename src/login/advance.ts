@@ -71,9 +71,6 @@ const pathOf: Readonly<Record<Exclude<Step, "done">, string>> = {
   consent: paths.consent,
 };
 
-// Two replicas need not agree on the time to the second.
-const skewMs = 5_000;
-
 /** Whether a proof is asked for that is no older than the flow; one of a clock that went back since is none. */
 const asksAnew = ({ freshSince, stepUp }: FlowData): boolean =>
   freshSince !== undefined || stepUp !== undefined;
@@ -91,8 +88,7 @@ export function createAdvance(parts: Parts): Advance {
     const id = hasFlow ? flow.data.sessionId : undefined;
     const session = id === undefined ? undefined : await sessions.find(at.instanceId, id);
     if (session === undefined || !asksAnew(flow.data)) return session;
-    const until = new Date(parts.now().getTime() + skewMs);
-    return { ...session, proofs: provenBy(session.proofs, until) };
+    return { ...session, proofs: provenBy(session.proofs, parts.now()) };
   };
 
   async function stepWith(context: PageContext, session: LoginSession | undefined) {

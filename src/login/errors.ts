@@ -6,6 +6,7 @@ import { chooseLanguage } from "../texts/languages.ts";
 import type { Page } from "./page.ts";
 import { blockedPage } from "./pages/blocked.ts";
 import { type ErrorCode, errorPage, type ErrorView } from "./pages/error.ts";
+import { paths } from "./paths.ts";
 import { drawn } from "./shown-page.ts";
 import type { LoginPorts, Tenant } from "./ports.ts";
 import { shippedBranding } from "../settings/branding/index.ts";
@@ -15,13 +16,17 @@ import type { LoginAnswer, LoginErrors, LoginRequestContext, LoginRequest } from
 
 const blockedForSeconds = "3600";
 
-type Parts = Pick<LoginPorts, "brandingOf" | "languagesOf" | "textsOf" | "frameOriginsOf">;
+type Parts = Pick<
+  LoginPorts,
+  "brandingOf" | "languagesOf" | "textsOf" | "tellTextsLeftOut" | "frameOriginsOf"
+>;
 
 /** How pages look where nothing is set. */
 const shipped: Parts = {
   brandingOf: async () => shippedBranding,
   languagesOf: async () => shippedLanguages,
   textsOf: async () => new Map(),
+  tellTextsLeftOut: () => {},
   frameOriginsOf: async () => [],
 };
 
@@ -106,7 +111,11 @@ async function answer(
   const isTls = at.issuer.startsWith("https:");
   const frameOrigins = await parts.frameOriginsOf(wholeInstance(at));
   const headers = pageHeaders({ nonce: page.nonce, isTls, frameOrigins, hasForms: false });
-  return { status, headers, body: drawn(page, render) };
+  const { language } = page;
+  const body = drawn(page, render, () =>
+    parts.tellTextsLeftOut(wholeInstance(at), { path: paths.error, language }),
+  );
+  return { status, headers, body };
 }
 
 function seenAs({ kind, httpStatus }: DomainError): { code: ErrorCode; status: number } {

@@ -204,7 +204,12 @@ const pagesOf = (parts: Parts): Pick<Interactions, "errorPage" | "formPostPage">
         frameOrigins: await parts.frameOriginsOf(wholeInstance(at)),
         hasForms: false,
       }),
-      body: drawn(page, (own) => errorPage(own, { ...view, requestId: at.requestId })),
+      body: drawn(
+        page,
+        (own) => errorPage(own, { ...view, requestId: at.requestId }),
+        () =>
+          parts.tellTextsLeftOut(wholeInstance(at), { path: paths.error, language: page.language }),
+      ),
     };
   },
 

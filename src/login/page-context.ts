@@ -175,11 +175,11 @@ export async function openPageContext(
       isNew = true;
     },
     async show(render, shown = {}) {
-      const seen = { isTls, tenant, language, languages: allowed, agent, flow: flows.flow };
-      const { page, headers } = await pageWith(parts, seen, { ...toldBy(returned), ...shown });
-      const status = shown.status ?? 200;
-      const body = await drawnIn(flows, page, render);
-      return { status, headers, body, cookies: cookiesToSet() };
+      const seen = { isTls, path, tenant, language, languages: allowed, agent, flow: flows.flow };
+      const all = { ...toldBy(returned), ...shown };
+      const { page, headers, tellTextsLeftOut } = await pageWith(parts, seen, all);
+      const body = await drawnIn(flows, page, render, tellTextsLeftOut);
+      return { status: shown.status ?? 200, headers, body, cookies: cookiesToSet() };
     },
     go,
     again: async (told, to = here.path) => go(to, { [returnedName]: await seal(told, to) }),

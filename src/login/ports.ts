@@ -44,6 +44,8 @@ export type LoginPorts = Pick<
   languagesOf(tenant: Tenant): Promise<{ allowed: readonly Language[]; default: Language }>;
   /** What is set in the place of shipped texts. */
   textsOf(tenant: Tenant, language: Language): Promise<OwnTexts>;
+  /** With the texts that are set a page would be too large: it is shown with the shipped ones. */
+  tellTextsLeftOut(tenant: Tenant, page: { path: string; language: Language }): void;
   /** Whose pages may show those of the login in a frame. */
   frameOriginsOf(tenant: Tenant): Promise<readonly string[]>;
   /** The app that waits: what it is called, and what decides what people can give it. */

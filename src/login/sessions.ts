@@ -4,12 +4,12 @@ import type { BrowserSession } from "../oidc/core/ports.ts";
 import type { Deps } from "../projection/module.ts";
 import type { IdpIntents } from "../resources/idpintent/index.ts";
 import {
+  countingProofs,
   firstFactorAt,
   isLiving,
   levelsOf,
   methodsOf,
   type Proofs,
-  proofsOf,
   sessionById,
 } from "../resources/session/index.ts";
 import { activeUserReader } from "../resources/user/index.ts";
@@ -58,7 +58,7 @@ export function loginSessions({
       return {
         id,
         user: { id: user.id, organizationId },
-        proofs: proofsOf(row),
+        proofs: countingProofs(row, now()),
         idpId: idpId === "" ? undefined : idpId,
       };
     },

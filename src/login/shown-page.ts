@@ -35,10 +35,13 @@ export const toldBy = (returned: Returned | undefined): Pick<Shown, "problems" |
   ...(returned?.notice === undefined ? {} : { notice: returned.notice }),
 });
 
-type Seen = { isTls: boolean; tenant: Tenant; agent: Agent; flow: Flow | undefined } & Pick<
-  Page,
-  "language" | "languages"
->;
+type Seen = {
+  isTls: boolean;
+  path: string;
+  tenant: Tenant;
+  agent: Agent;
+  flow: Flow | undefined;
+} & Pick<Page, "language" | "languages">;
 
 /** What every page is made of, and the headers that hold it to what it is for. */
 export async function pageWith(parts: LoginPorts, seen: Seen, shown: Shown) {
@@ -67,7 +70,8 @@ export async function pageWith(parts: LoginPorts, seen: Seen, shown: Shown) {
     frameOrigins: shown.isUnframed === true ? [] : await parts.frameOriginsOf(tenant),
     hasForms: shown.hasForms ?? true,
   });
-  return { page, headers };
+  const tellTextsLeftOut = () => parts.tellTextsLeftOut(tenant, { path: seen.path, language });
+  return { page, headers, tellTextsLeftOut };
 }
 
 /** What no page of the login or of an account is larger than. */
@@ -75,10 +79,17 @@ const mostBytes = 30 * 1024;
 
 const isTooLarge = (body: string): boolean => Buffer.byteLength(body) > mostBytes;
 
-/** A page as it is drawn; with the shipped texts where those that are set would make it too large. */
-export function drawn(page: Page, render: (page: Page) => string): string {
+/** A page as it is drawn; with the shipped texts where those that are set would make it too large, which is told. */
+export function drawn(
+  page: Page,
+  render: (page: Page) => string,
+  tellTextsLeftOut: () => void,
+): string {
   const body = render(page);
-  return isTooLarge(body) ? render({ ...page, t: texts(page.language) }) : body;
+  if (!isTooLarge(body)) return body;
+  const plain = render({ ...page, t: texts(page.language) });
+  if (plain.length < body.length) tellTextsLeftOut();
+  return plain;
 }
 
 /** A page of a flow; where it would be too large, the flow gets a short address, as a long one stands in each form. */
@@ -86,11 +97,13 @@ export async function drawnIn(
   flows: { flow: Flow | undefined; shorten(): Promise<void> },
   page: Page,
   render: (page: Page) => string,
+  tellTextsLeftOut: () => void,
 ): Promise<string> {
   const body = render(page);
   if (!isTooLarge(body)) return body;
   await flows.shorten();
-  return drawn(flows.flow === undefined ? page : { ...page, flow: flows.flow.address }, render);
+  const short = flows.flow === undefined ? page : { ...page, flow: flows.flow.address };
+  return drawn(short, render, tellTextsLeftOut);
 }
 
 /** Whoever proves themselves anew for a change to their account may let it be. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { addPersonNamed, signIn } from "../support/login.ts";
 import { startOidc } from "../support/oidc.ts";
+import { bodyOf } from "../support/peer.ts";
 import { userAgent } from "../support/user-agent.ts";
 
 const peer = await startOidc();
@@ -58,6 +59,22 @@ describe("the preview of the log-in", () => {
     assert.ok(said.body.includes(`<h1>${title}</h1>`), said.body);
     const elsewhere = { language: "de", key: "account.title", text: title };
     assert.equal((await preview(elsewhere, cookie)).status, 204);
+  });
+
+  it("has the shipped texts where people would see these, and says so: with those that are set it has more than 30 KB", async () => {
+    const cookie = await signedIn();
+    const long = { key: "password.title", text: '"'.repeat(2_048) };
+    const shown = await preview(long, cookie);
+    assert.ok(shown.body.includes("&quot;".repeat(2_048)));
+    assert.equal(shown.headers.get("x-idsvc-too-large"), null);
+    const keys = ["password.forgot", "field.password", "common.continue"];
+    const texts = keys.map((key) => ({ key, language: "en", set: long.text }));
+    const { token } = peer.app;
+    bodyOf(await peer.peer.rest("PATCH", "/settings/v3alpha/texts", texts, { token }));
+    peer.pass(2_000);
+    const plain = await preview(long, cookie);
+    assert.equal(plain.headers.get("x-idsvc-too-large"), "1");
+    assert.ok(!plain.body.includes("&quot;".repeat(10)) && plain.body.includes("<h1>"));
   });
 
   it("is made for nobody who is not signed in, and for no other page", async () => {

@@ -1,13 +1,14 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, afterEach, before, describe, it } from "node:test";
+import { decodeJwt } from "jose";
 import { accountPaths } from "../../src/account/paths.ts";
 import { atAccount } from "../account/account-world.ts";
 import { addPersonNamed, authorizeUrl, password, signIn } from "../support/login.ts";
 import { codeIn, type LoginPages, loginPages, pathOf } from "../support/login-pages.ts";
 import { type MadeClient, type OidcPeer, startOidc } from "../support/oidc.ts";
 import { uniqueName } from "../support/peer.ts";
-import { errorOf, formOf, type UserAgent, userAgent } from "../support/user-agent.ts";
+import { answerOf, errorOf, formOf, type UserAgent, userAgent } from "../support/user-agent.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -15,12 +16,17 @@ const dayMs = 24 * hourMs;
 
 let peer: OidcPeer;
 let app: MadeClient;
+let implicit: MadeClient;
 let pages: LoginPages;
 let passed = 0;
 
 before(async () => {
   peer = await startOidc();
   app = await peer.addClient();
+  implicit = await peer.addClient({
+    response_types: ["OIDC_RESPONSE_TYPE_ID_TOKEN"],
+    grant_types: ["OIDC_GRANT_TYPE_IMPLICIT"],
+  });
   pages = loginPages(peer, app);
   await pages.change("login", { first_factors: { set: { value: ["email"] } } });
 });
@@ -42,6 +48,17 @@ async function logIn(agent: UserAgent, loginName: string) {
   const asked = await agent.open(authorizeUrl(peer, app, { prompt: "login" }));
   assert.match(pathOf(asked), /loginname|password$/);
   codeIn(await signIn(agent, loginName));
+}
+
+/** A browser on the page that asks for a code, and the code that was sent. */
+async function askedForCode(loginName: string) {
+  const agent = await pages.begin();
+  await agent.submit({ login_name: loginName });
+  const body = new URLSearchParams({ ...formOf(agent.last.html).fields, send: "true" });
+  const headers = { origin: peer.issuer, "sec-fetch-site": "same-origin" };
+  await agent.open("/ui/login/email", { method: "POST", body, headers });
+  const { code } = await pages.lastMail();
+  return { agent, code };
 }
 
 /** Asks for a mail by which a forgotten password is set anew, and tells whether one was sent. */
@@ -93,14 +110,29 @@ describe("a clock that goes back an hour", () => {
 
   it("leaves a code that was sent as it is: it counts once (L9)", async () => {
     const { loginName } = await person();
-    const agent = await pages.begin();
-    await agent.submit({ login_name: loginName });
-    const body = new URLSearchParams({ ...formOf(agent.last.html).fields, send: "true" });
-    const headers = { origin: peer.issuer, "sec-fetch-site": "same-origin" };
-    await agent.open("/ui/login/email", { method: "POST", body, headers });
-    const { code } = await pages.lastMail();
+    const { agent, code } = await askedForCode(loginName);
     jump(-hourMs);
     codeIn(await agent.submit({ code }));
+  });
+
+  it("leaves no log-in recent enough for max_age: the next one is, whatever it is by, and auth_time is its time (OpenID Connect Core 1.0 section 3.1.2.1)", async () => {
+    const { loginName } = await person();
+    const { agent, code } = await askedForCode(loginName);
+    codeIn(await agent.submit({ code }));
+    const silent = { prompt: "none", max_age: "600" };
+    codeIn(await agent.open(authorizeUrl(peer, app, silent)));
+    jump(-hourMs);
+    const refused = answerOf(await agent.open(authorizeUrl(peer, app, silent)));
+    assert.equal(refused.get("error"), "login_required");
+    codeIn(await agent.open(authorizeUrl(peer, app, { prompt: "none" })));
+    await agent.open(authorizeUrl(peer, app, { max_age: "600" }));
+    codeIn(await signIn(agent, loginName));
+    codeIn(await agent.open(authorizeUrl(peer, app, silent)));
+    const asked = { response_type: "id_token", nonce: "n", ...silent };
+    const answer = answerOf(await agent.open(authorizeUrl(peer, implicit, asked)));
+    const { auth_time, amr } = decodeJwt(answer.get("id_token") ?? "");
+    assert.ok(Math.abs(Number(auth_time) - peer.now().getTime() / 1_000) < 60, String(auth_time));
+    assert.deepEqual(amr, ["pwd"]);
   });
 });
 

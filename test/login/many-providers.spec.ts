@@ -14,9 +14,10 @@ const nameOf = (at: number) => `${String(at).padStart(2, "0")} ${"𝒜".repeat(1
 
 let world: ProviderWorld;
 const ids: string[] = [];
+const logged: string[] = [];
 
 before(async () => {
-  world = await startProviderWorld();
+  world = await startProviderWorld({ log: (line) => void logged.push(line) });
   const { issuer, clientId: client_id, secret: client_secret } = world.fake;
   for (let at = 0; at < count; at += 1) {
     const idp = { name: nameOf(at), options: { is_auto_creation: true } };
@@ -131,6 +132,13 @@ describe("a log-in page with more providers than it shows", () => {
     const agent = await world.begin();
     requireSmall(agent.last);
     assert.match(agent.last.html, /Continue with 00/);
+    await agent.open(agent.last.url);
+    // Whoever runs the service finds it in the log: once, however often the page is opened.
+    const found = logged.filter((line) => line.includes("shown with the shipped texts"));
+    assert.equal(found.length, 1, found.join("\n"));
+    const { instanceId, path, language } = JSON.parse(found[0] ?? "");
+    assert.deepEqual([path, language], ["/ui/login/loginname", "en"]);
+    assert.equal(instanceId, world.peer.app.made.instance_id);
     await set(keys, { reset: true });
     // One that leaves room is shown.
     await set(["loginName.title"], { set: long });

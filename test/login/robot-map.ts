@@ -69,7 +69,7 @@ export function robotMap(world: Surroundings, isEnd: (shown: Shown) => boolean) 
       return undefined;
     },
 
-    /** The states from which nothing leads to the end, over however many others. */
+    /** The states from which nothing that was tried leads to the end, over however many others. Those that nobody came to again are told elsewhere. */
     stuck(): State[] {
       const leading = new Set([end]);
       for (let before = 0; before !== leading.size; ) {
@@ -77,7 +77,7 @@ export function robotMap(world: Surroundings, isEnd: (shown: Shown) => boolean) 
         for (const [from, to] of edges)
           if ([...to.values()].some((key) => leading.has(key))) leading.add(from);
       }
-      return [...states.values()].filter(({ key }) => !leading.has(key));
+      return [...states.values()].filter(({ key }) => edges.has(key) && !leading.has(key));
     },
   };
 }

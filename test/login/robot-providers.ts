@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Directory, Person } from "../support/directory.ts";
+import { mostProviders } from "../../src/login/pages/login-name.ts";
 import { addPersonNamed, authorizeUrl } from "../support/login.ts";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import type { ProviderWorld } from "./provider-world.ts";
@@ -51,6 +52,15 @@ export async function providerWorlds(
     return play(loginName, { addresses: [address] });
   }
 
+  let isAmongMany = false;
+  /** A stranger, where the first page leads to another one for the rest of the providers. */
+  async function amongMany(): Promise<Played> {
+    if (!isAmongMany)
+      for (let at = 0; at < mostProviders; at += 1) await world.addForgeB({ options });
+    isAmongMany = true;
+    return stranger();
+  }
+
   let met = 0;
   /** Somebody of the directory of whom nothing is known here. */
   function inDirectory(): Played {
@@ -95,6 +105,8 @@ export async function providerWorlds(
       "the account of somebody with a provider and nothing else",
       accountOf(() => linked({ authenticators: {} })),
     ],
+    // The last one, as the others are for a page that shows all providers.
+    ["more providers than the first page shows", logInOf(amongMany)],
   ]);
 }
 

@@ -76,6 +76,7 @@ export async function explore(
     const shown = await (typeof from === "string"
       ? onward(world, agent, await agent.open(from))
       : from(agent, person));
+    paths.add(shown.url.pathname);
     return { agent, person, shown, walk: [] };
   }
 

@@ -16,7 +16,7 @@ export function Preview({
   org: string | undefined;
   typed: Readonly<Record<string, string>>;
 }) {
-  const [html, setHtml] = useState<string>();
+  const [shown, setShown] = useState<Shown>();
   const form = new URLSearchParams({
     language,
     nonce,
@@ -28,7 +28,7 @@ export function Preview({
   useEffect(() => {
     const end = new AbortController();
     const waiting = setTimeout(() => {
-      void pageOf(form, end.signal).then(setHtml, () => {
+      void pageOf(form, end.signal).then(setShown, () => {
         // What was shown stays: the change itself says what is wrong with it.
       });
     }, delayMs.current);
@@ -38,7 +38,8 @@ export function Preview({
       end.abort();
     };
   }, [form]);
-  if (html === undefined) return null;
+  if (shown === undefined) return null;
+  const { html, isTooLarge } = shown;
   const isThere = html !== "";
   return (
     <figure className={style["preview"]}>
@@ -47,11 +48,14 @@ export function Preview({
         // Nothing in it runs, is sent, or can be reached: it is a picture.
         <iframe title={t("preview")} sandbox="allow-same-origin" inert srcDoc={html} />
       )}
+      {isTooLarge && <p role="status">{t("previewTooLarge")}</p>}
     </figure>
   );
 }
 
-async function pageOf(form: string, signal: AbortSignal): Promise<string> {
+type Shown = { html: string; isTooLarge: boolean };
+
+async function pageOf(form: string, signal: AbortSignal): Promise<Shown> {
   const answer = await fetch("/ui/console/preview", {
     method: "POST",
     body: form,
@@ -59,5 +63,6 @@ async function pageOf(form: string, signal: AbortSignal): Promise<string> {
     headers: { [consoleHeader]: "1", "content-type": "application/x-www-form-urlencoded" },
   });
   if (!answer.ok) throw new Error(`the preview was refused: ${answer.status}`);
-  return answer.text();
+  const isTooLarge = answer.headers.get("x-idsvc-too-large") !== null;
+  return { html: await answer.text(), isTooLarge };
 }

@@ -19,12 +19,12 @@ export { endSession, endSome } from "./end-sessions.ts";
 export { openProvenSession, type Proof, recordProof } from "./proven.ts";
 export {
   authenticationOf,
+  countingProofs,
   firstFactorAt,
   isByMailboxAlone,
   levelsOf,
   methodsOf,
   type Proofs,
-  proofsOf,
   provenBy,
   secondFactorAt,
 } from "./proofs.ts";

@@ -39,9 +39,14 @@ export function proofsOf(row: SessionRow): Proofs {
   };
 }
 
-/** What was proven by a time; what is later is of a clock that went back since. */
-export function provenBy(proofs: Proofs, until: Date): Proofs {
-  const kept = (at: Date | undefined) => (at !== undefined && at <= until ? at : undefined);
+/** How far the clocks of two replicas may differ. */
+export const skewMs = 5_000;
+
+/** What was proven by now; what is later is of a clock that went back since. */
+export function provenBy(proofs: Proofs, now: Date): Proofs {
+  const until = now.getTime() + skewMs;
+  const kept = (at: Date | undefined) =>
+    at !== undefined && at.getTime() <= until ? at : undefined;
   return {
     isUserVerified: proofs.isUserVerified,
     password: kept(proofs.password),
@@ -60,6 +65,16 @@ const latest = (dates: readonly (Date | null | undefined)[]): Date | undefined =
   dates
     .filter((date): date is Date => date instanceof Date)
     .toSorted((a, b) => b.getTime() - a.getTime())[0];
+
+/**
+ * What a clock that went back since has told the time of ends no session, and counts no more once the user has proven who they
+ * are by the clock of now.
+ */
+export function countingProofs(row: SessionRow, now: Date): Proofs {
+  const all = proofsOf(row);
+  const proven = provenBy(all, now);
+  return firstFactorAt(proven) === undefined ? all : proven;
+}
 
 /** When the user last proved who they are, by what stands alone. */
 export const firstFactorAt = (proofs: Proofs): Date | undefined =>

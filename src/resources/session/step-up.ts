@@ -3,11 +3,10 @@ import type { OrganizationReader, StepUp } from "../../authz/ports.ts";
 import { type LoginPolicy, loginSettingsReader } from "../../settings/login/index.ts";
 import type { Database } from "../../storage/database.ts";
 import { activeUserReader, authenticatorReader, type AuthenticatorRow } from "../user/index.ts";
+import { skewMs } from "./proofs.ts";
 
 /** How old the proof may be that a change to an account stands on (L2). */
 export const maxAgeMs = 300_000;
-// Two replicas need not agree on the time to the second.
-const skewMs = 5_000;
 
 /** Whether callers have proven themselves lately, by the strongest factor that they have (L2). */
 export function stepUp(parts: {

@@ -1,13 +1,16 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, read, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { createBreachScreen } from "../../../src/app/breached-passwords.ts";
+import { breachedFile } from "../../../src/crypto/breached-file.ts";
 import { EgressError } from "../../../src/egress/error.ts";
 import { createLogger } from "../../../src/telemetry/logger.ts";
 import { addPersonNamed, authorizeUrl, signIn } from "../../support/login.ts";
@@ -100,6 +103,11 @@ describe("passwords that are known from breaches (L7)", () => {
   });
 });
 
+/** Passwords by their numbers. */
+const numbered = (from: number, end: number) =>
+  Array.from({ length: end - from }, (_, at) => `known ${from + at}`);
+const readAt = promisify(read);
+
 describe("a file of breached passwords", () => {
   const lines: string[] = [];
   const logger = createLogger("warn", { write: (line: string) => void lines.push(line) });
@@ -133,6 +141,48 @@ describe("a file of breached passwords", () => {
     writeFileSync(path, [...crowd, ...few].toSorted().join("\n"));
     assert.equal(await byFile(path)(leaked), true);
     assert.equal(await byFile(path)(unknown), false);
+  });
+
+  it("is read once for a password as soon as some were looked up, and three times at most before", async () => {
+    const path = breachFile("long.txt", numbered(0, 200_000));
+    let reads = 0;
+    const isListed = breachedFile(path, (...part) => {
+      reads += 1;
+      return readAt(...part);
+    });
+    const readsFor = async (password: string, listed: boolean) => {
+      reads = 0;
+      assert.equal(await isListed(digest(password)), listed, password);
+      return reads;
+    };
+    const first = [await readsFor("known 0", true), await readsFor("none", false)];
+    for (const password of numbered(1, 100)) first.push(await readsFor(password, true));
+    assert.ok(Math.max(...first) <= 3, `${Math.max(...first)}`);
+    const later: number[] = [];
+    for (const password of numbered(1_000, 1_500)) later.push(await readsFor(password, true));
+    for (const password of numbered(200_000, 200_500)) later.push(await readsFor(password, false));
+    assert.deepEqual([...new Set(later)], [1]);
+  });
+
+  it("costs half a millisecond of the processor at most for a password", async () => {
+    const isBreached = byFile(breachFile("costs.txt", numbered(0, 50_000)));
+    await isBreached("the first one opens it");
+    const before = process.cpuUsage();
+    for (const password of numbered(0, 2_000)) await isBreached(password);
+    const { user, system } = process.cpuUsage(before);
+    assert.ok((user + system) / 2_000 < 500, `${(user + system) / 2_000} µs`);
+  });
+
+  it("that is put in the place of another counts within a second, for many who ask at once too", async () => {
+    const path = breachFile("replaced.txt", [leaked]);
+    const isBreached = byFile(path);
+    assert.equal(await isBreached(leaked), true);
+    renameSync(breachFile("next.txt", [unknown]), path);
+    await delay(1_000);
+    const logged = lines.length;
+    await Promise.all(numbered(0, 20).map(isBreached));
+    assert.deepEqual(await Promise.all([isBreached(unknown), isBreached(leaked)]), [true, false]);
+    assert.equal(lines.length, logged);
   });
 
   it("that is empty or has one line is no harm", async () => {

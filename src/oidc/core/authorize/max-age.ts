@@ -10,7 +10,12 @@ export function maxAgeOf(parameters: Parameters): number | undefined {
   throw refuse("invalid_request", "max_age must be a whole number of seconds, 0 or more");
 }
 
-/** Whether what the user proved is too old for the request. */
-export const isStale = (maxAgeSeconds: number | undefined, authTime: Date, now: Date): boolean =>
-  maxAgeSeconds !== undefined &&
-  (maxAgeSeconds === 0 || now.getTime() - authTime.getTime() > maxAgeSeconds * 1000);
+// Two replicas need not agree on the time to the second.
+const skewMs = 5_000;
+
+/** Whether what the user proved is too old for the request, or of a clock that went back since: nobody knows how old that is. */
+export function isStale(maxAgeSeconds: number | undefined, authTime: Date, now: Date): boolean {
+  if (maxAgeSeconds === undefined) return false;
+  const ageMs = now.getTime() - authTime.getTime();
+  return maxAgeSeconds === 0 || ageMs > maxAgeSeconds * 1000 || ageMs < -skewMs;
+}
