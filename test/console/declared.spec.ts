@@ -179,7 +179,7 @@ describe("what the console declares", () => {
       for (const [name, words] of Object.entries(group.values ?? {})) {
         const field = fieldAt(group.set.input, `settings.${name}`);
         assert.ok(field, `${path}: ${name}`);
-        const [{ expression = "" } = {}] = getOption(field, fieldRules).cel;
+        const expression = getOption(field, fieldRules).cel[0]?.expression ?? "";
         const known = [...expression.matchAll(/'(\w+)'/g)].map(([, value]) => value);
         assert.deepEqual(Object.keys(words), known, `${path}: ${name}`);
       }
