@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { type DescMessage, fromJson, getOption, type JsonObject } from "@bufbuild/protobuf";
 import { field as fieldRules } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import { of_instance } from "#gen/idsvc/options/v1/options_pb.ts";
-import { shownFrom } from "../../src/console/forms/request.ts";
+import { requestOf, shownFrom } from "../../src/console/forms/request.ts";
 import { modules } from "../../src/app/modules.ts";
 import { clientName, type Shown, textAt } from "../../src/console/declared/declare.ts";
 import { fieldAt, nameIn, objectsAt } from "../../src/console/declared/schema.ts";
@@ -155,6 +155,22 @@ describe("what the console declares", () => {
       const fields = fieldAt(group.set.input, "settings")?.message?.fields ?? [];
       const alone = fields.filter((field) => getOption(field, of_instance)).map(({ name }) => name);
       assert.deepEqual(group.ofInstance ?? [], alone, path);
+    }
+  });
+
+  it("sends a list of a setting that was emptied", () => {
+    const group = declaredSettings.find(({ path }) => path === "/settings/login")?.group;
+    const setting = group && settingsOf(group).find(({ name }) => name === "second_factors");
+    assert.ok(setting);
+    const object = { settings: { second_factors: { value: ["totp"] } } };
+    const subject = { object, page: object, answer: {}, org: undefined };
+    const send = (value: string[]) =>
+      requestOf(setting.change, subject, {
+        values: { "settings.second_factors.set.value": value },
+        ways: {},
+      });
+    for (const value of [[], ["u2f"]]) {
+      assert.deepEqual(send(value), { settings: { second_factors: { set: { value } } } });
     }
   });
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { type JsonObject, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import {
   type Action,
   at,
@@ -9,7 +9,7 @@ import {
   type Path,
   type Ways,
 } from "../declared/declare.ts";
-import { isIndex } from "../declared/schema.ts";
+import { fieldAt, isIndex } from "../declared/schema.ts";
 
 /** What an action is done to. */
 export type Subject = {
@@ -75,7 +75,9 @@ export function requestOf(action: Action, subject: Subject, typed: Typed): JsonO
     const initial = initialOf(action, field, subject);
     const value = field.path in typed.values ? typed.values[field.path] : initial;
     if (action.isChange === true) putChange(request, action, field.path, initial, value);
-    else if (!isEmpty(value)) put(request, field.path, value ?? null);
+    else if (!isEmpty(value) || isEmptied(action, field, initial, typed)) {
+      put(request, field.path, value ?? null);
+    }
   }
   const hasContext = action.method.input.fields.some(
     ({ name, message }) => name === "ctx" && message?.name === "RequestContext",
@@ -83,6 +85,18 @@ export function requestOf(action: Action, subject: Subject, typed: Typed): JsonO
   if (hasContext && request["ctx"] === undefined) Object.assign(request, contextOf(subject.org));
   const expected = expectedSequence(action, subject);
   return expected === undefined ? request : { ...request, expected_sequence: expected };
+}
+
+/** A list, or a setting that is a text, that had something and was emptied: left out of the request it would stay as it is. */
+function isEmptied(
+  { method }: Action,
+  { path }: Field,
+  initial: JsonValue | undefined,
+  { values }: Typed,
+): boolean {
+  if (!(path in values) || isEmpty(initial)) return false;
+  const isText = fieldAt(method.input, path)?.scalar === ScalarType.STRING;
+  return Array.isArray(values[path]) || (isText && path.endsWith(".set"));
 }
 
 /** What an object gives to a request without anything typed. */

@@ -84,10 +84,7 @@ export const instance: readonly Task[] = [
       await select("Light or dark", "dark");
       await confirm("Save");
       await done(page, "Change");
-      await rowOf(page, "Light or dark")
-        .filter({ hasText: "Set here" })
-        .getByText("Dark")
-        .waitFor();
+      await rowOf(page, "Light or dark").getByRole("cell", { name: "Dark", exact: true }).waitFor();
     },
   },
   {
