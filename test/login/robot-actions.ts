@@ -17,7 +17,7 @@ export type Surroundings = {
 
 /** A link, or a button with what is in its form; `isFilled` for one that is pressed after its fields were filled in. */
 export type Action =
-  | { kind: "link"; href: string; label: string }
+  | { kind: "link"; href: string; label: string; isSearch?: true }
   | {
       kind: "button";
       label: string;
@@ -123,7 +123,7 @@ function findingOf(form: string, content: string, at: URL): Action[] {
     const href = new URL(valueIn(form, "action"), at);
     for (const tag of fixed) href.searchParams.set(valueIn(tag, "name"), valueIn(tag, "value"));
     for (const name of asked) href.searchParams.set(name, text);
-    return { kind: "link", href: href.href, label: `find "${text}"` };
+    return { kind: "link", href: href.href, label: `find "${text}"`, isSearch: true };
   });
 }
 

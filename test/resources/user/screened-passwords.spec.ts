@@ -164,6 +164,21 @@ describe("a file of breached passwords", () => {
     assert.deepEqual([...new Set(later)], [1]);
   });
 
+  it("is read once for most passwords too where its digests are not spread evenly, as each read tells where a line is", async () => {
+    const path = join(folder, "crowded.txt");
+    const crowd = numbered(0, 200_000).map((each) => `0${digest(each).slice(1)}`);
+    writeFileSync(path, crowd.toSorted().join("\n"));
+    let reads = 0;
+    const isListed = breachedFile(path, (...part) => {
+      reads += 1;
+      return readAt(...part);
+    });
+    for (const each of crowd.slice(0, 200)) assert.equal(await isListed(each), true);
+    reads = 0;
+    for (const each of crowd.slice(1_000, 1_500)) assert.equal(await isListed(each), true);
+    assert.ok(reads < 750, `${reads} reads of 500`);
+  });
+
   it("costs half a millisecond of the processor at most for a password", async () => {
     const isBreached = byFile(breachFile("costs.txt", numbered(0, 50_000)));
     await isBreached("the first one opens it");
