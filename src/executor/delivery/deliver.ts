@@ -17,7 +17,7 @@ import { deliverEvent, deliveryKind, type DeliveryWork, eventAt, payloadRef } fr
  * and waits for their flushes: with less than these a target hears of events later than they are written.
  */
 const parallel = 192;
-const perTarget = 24;
+export const perTarget = 24;
 
 type Parts = Pick<Deps, "events" | "secrets" | "newId" | "now"> & {
   targetOf: TargetOf;
