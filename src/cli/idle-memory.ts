@@ -9,7 +9,7 @@ const idleSeconds = 10;
 const givingSeconds = 10;
 
 /**
- * Gives memory back to the system while nobody calls, once after the start and after each load.
+ * Gives memory back to the system while nobody calls: after the start, and after a load in which V8 has collected all of the heap.
  *
  * V8 keeps the young generation as large as a start or a load has made it, and shrinks it only where it takes a process for one that
  * allocates little; it takes one that has hardly been collected for one that allocates much. Told to mind the size it collects what
