@@ -140,10 +140,10 @@ function start({ engine, path }: File): AsyncIterable<TestEvent> {
 }
 
 /**
- * What is told of tests, and by which engine, file by file as they began. Whichever of so many processes ends, the next file begins,
+ * What the test runner reports, and of which engine, file by file in the order in which they began. Whichever of so many processes ends, the next file begins,
  * so that all cores work to the end: the test runner has one environment and one list of files for each of its runs (decision 0376).
  */
-async function* told(
+async function* eventsByFile(
   all: readonly File[],
   atOnce: number,
 ): AsyncGenerator<readonly [Engine, TestEvent]> {
@@ -185,7 +185,7 @@ async function* events(): AsyncGenerator<TestEvent> {
   const totals = new Map<string, number>();
   const failures: string[] = [];
   const all = chosen.flatMap(filesOf).toSorted((one, other) => one.order - other.order);
-  for await (const [engine, event] of told(all, processes)) {
+  for await (const [engine, event] of eventsByFile(all, processes)) {
     const [, count, number] = countOf(event) ?? [];
     const shown = engine === "sqlite" ? event : onPostgres(event);
     if (count === undefined) yield shown;

@@ -79,7 +79,7 @@ const mostBytes = 30 * 1024;
 
 const isTooLarge = (body: string): boolean => Buffer.byteLength(body) > mostBytes;
 
-/** A page as it is drawn; with the shipped texts where those that are set would make it too large, which is told. */
+/** A page as it is drawn; with the shipped texts where those that are set would make it too large, which is reported. */
 export function drawn(
   page: Page,
   render: (page: Page) => string,

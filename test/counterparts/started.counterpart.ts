@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
@@ -13,7 +13,7 @@ import { logIn, signedIn } from "../deploy/log-in.ts";
 import { home, noMachine, onMachine } from "../deploy/machine.ts";
 import { othersImages } from "../deploy/others-images.ts";
 import { podsUp } from "../deploy/pods.ts";
-import { composeCommand } from "./compose.ts";
+import { readCompose } from "./compose.ts";
 import { goCommand } from "./go.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -66,15 +66,7 @@ function requireUse(told: string): void {
 describe("compose.yaml", { skip: noMachine() }, () => {
   it("starts the service with PostgreSQL, and somebody logs in through Caddy", () => {
     const compose = join(folder, "compose");
-    cpSync(join(root, "deploy/compose"), compose, { recursive: true });
-    const file = join(compose, "compose.yaml");
-    // The command reads no variables.
-    const text = readFileSync(file, "utf8");
-    writeFileSync(file, text.replaceAll(/\$\{IDSVC_DOMAIN:.*?\}/g, "localhost"));
-    const read = execFileSync(composeCommand(), ["compose.yaml"], {
-      cwd: compose,
-      encoding: "utf8",
-    });
+    const read = readCompose(compose, "localhost");
     const [, secrets = ""] =
       /```sh\n(.*?)```/s.exec(readFileSync(join(root, "docs/deploy/compose.md"), "utf8")) ?? [];
     const project: Project = parse(read.replaceAll(compose, join(home, "compose")));

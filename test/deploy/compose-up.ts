@@ -21,11 +21,19 @@ export type Project = {
 };
 
 /** What needs no command of `docker`: it is built and reached otherwise, and ends with the test. */
-const elsewhere = ["build", "ports", "restart", "command", "entrypoint"];
-const known =
-  "image environment secrets volumes networks depends_on healthcheck read_only cap_drop security_opt".split(
-    " ",
-  );
+const elsewhere = ["build", "ports", "restart"];
+const known = [
+  "image",
+  "environment",
+  "secrets",
+  "volumes",
+  "networks",
+  "depends_on",
+  "healthcheck",
+  "read_only",
+  "cap_drop",
+  "security_opt",
+];
 
 /** A text as a word of a shell. */
 export const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -32,7 +32,7 @@ export type Workload = {
  * The commands that start the pods of a workload in a network, each with files and folders of the modes that Kubernetes gives them,
  * and wait until each is ready (`waitFor`).
  *
- * @param secret are folders' files by the key of the secret
+ * @param secret the folder that holds a file for each key of the secret
  */
 export function podsUp({ spec }: Workload, network: string, secret: string): string {
   const { securityContext, containers, volumes } = spec.template.spec;
