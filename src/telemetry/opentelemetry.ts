@@ -142,7 +142,7 @@ const failed: SpanStatus = { code: SpanStatusCode.ERROR };
 class OneSpan implements Span, ReadableSpan {
   readonly name: string;
   readonly kind: ApiKind;
-  attributes: Record<string, string | number | boolean>;
+  attributes: NonNullable<SpanStart["attributes"]>;
   parentSpanContext: SpanContext;
   status = unset;
   readonly links = none;
@@ -159,7 +159,7 @@ class OneSpan implements Span, ReadableSpan {
   constructor(sink: Sink, start: SpanStart, isDrawn: boolean, parent = noParent) {
     this.name = start.name;
     this.kind = kinds[start.kind];
-    this.attributes = { ...start.attributes };
+    this.attributes = start.attributes ?? {};
     this.parentSpanContext = parent;
     this.#sink = sink;
     this.#isDrawn = isDrawn;

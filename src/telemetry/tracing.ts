@@ -10,7 +10,12 @@ export type Attributes = Readonly<Record<string, string | number | boolean>>;
 /** `server`: a request from outside; `client`: a call to the outside; `consumer`: work that is due; `internal`: all other. */
 export type SpanKind = "server" | "client" | "consumer" | "internal";
 
-export type SpanStart = { name: string; kind: SpanKind; attributes?: Attributes };
+/** `attributes` are those of this span alone: it keeps the object and adds to it. */
+export type SpanStart = {
+  name: string;
+  kind: SpanKind;
+  attributes?: Record<string, Attributes[string]>;
+};
 
 /** A piece of work, from its beginning to its end, as a part of a trace. */
 export type Span = {

@@ -142,8 +142,7 @@ describe("a call", () => {
     assert.equal(span.kind, "server");
     assert.equal(span.name, "idsvc.resources.action.v3alpha.ActionService/SearchTargets");
     assert.deepEqual(span.attributes, {
-      "rpc.service": "idsvc.resources.action.v3alpha.ActionService",
-      "rpc.method": "SearchTargets",
+      "rpc.method": "idsvc.resources.action.v3alpha.ActionService/SearchTargets",
       "idsvc.protocol": "rest",
       "idsvc.request_id": requestId,
       "idsvc.code": "ok",

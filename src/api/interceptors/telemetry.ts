@@ -56,12 +56,15 @@ export const telemetry =
     };
     if (tracing === undefined) return (call, next) => run(call, next);
     const name = `${service}/${method.name}`;
-    const attributes = { "rpc.service": service, "rpc.method": method.name };
     return (call, next) => {
       const start = (): SpanStart => {
         const { protocol, requestId } = call;
-        const about = { ...attributes, "idsvc.protocol": protocol, "idsvc.request_id": requestId };
-        return { name, kind: "server", attributes: about };
+        const attributes = {
+          "rpc.method": name,
+          "idsvc.protocol": protocol,
+          "idsvc.request_id": requestId,
+        };
+        return { name, kind: "server", attributes };
       };
       const span = requestSpan(tracing, start, call, false);
       return span === undefined ? run(call, next) : within(span, () => run(call, next, span));
