@@ -11,13 +11,7 @@ import {
   trace,
   TraceFlags,
 } from "@opentelemetry/api";
-import {
-  ExportResultCode,
-  hrTime,
-  hrTimeDuration,
-  W3CTraceContextPropagator,
-} from "@opentelemetry/core";
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import { hrTime, hrTimeDuration, W3CTraceContextPropagator } from "@opentelemetry/core";
 import {
   detectResources,
   type Resource,
@@ -25,21 +19,13 @@ import {
   resourceFromAttributes,
   serviceNameEnvDetector,
 } from "@opentelemetry/resources";
-import {
-  BatchSpanProcessor,
-  RandomIdGenerator,
-  type ReadableSpan,
-  type SpanExporter,
-} from "@opentelemetry/sdk-trace";
+import { RandomIdGenerator, type ReadableSpan } from "@opentelemetry/sdk-trace";
+import { spanBatches } from "./span-batches.ts";
 import type { Attributes, Span, SpanCounts, SpanKind, SpanStart, Tracing } from "./tracing.ts";
 
 /** Which traces are kept: of those that begin here this part; of others as whoever began them says, or not. */
 export type Sampling = { ratio: number; followsParent: boolean };
 
-// Spans that wait to be sent: those beyond are dropped. A batch is sent each second, or when so many are there.
-const mostWaiting = 2_048;
-const mostTogether = 512;
-const sendEveryMs = 1_000;
 // An end of the process waits no longer for a collector that does not answer.
 const longestSendMs = 3_000;
 const longestGoodbyeMs = 2_000;
@@ -67,17 +53,7 @@ export function openTelemetry(
 ): Tracing {
   const { ratio } = settings;
   const counts: SpanCounts = { made: 0, delivered: 0, lost: 0 };
-  const exporter = watched(
-    new OTLPTraceExporter({ timeoutMillis: settings.timeoutMs ?? longestSendMs }),
-    counts,
-    onTrouble,
-  );
-  const batches = new BatchSpanProcessor({
-    exporter,
-    maxQueueSize: mostWaiting,
-    maxExportBatchSize: mostTogether,
-    scheduledDelayMillis: sendEveryMs,
-  });
+  const batches = spanBatches(settings.timeoutMs ?? longestSendMs, counts, onTrouble);
   const sink: Sink = {
     resource: resourceFromAttributes({
       "service.name": "idsvc",
@@ -89,7 +65,7 @@ export function openTelemetry(
     scope: { name: "idsvc", version: settings.version },
     take(span) {
       counts.made += 1;
-      batches.onEnd(span);
+      batches.add(span);
     },
   };
   return {
@@ -250,27 +226,4 @@ function bounded(attributes: OneSpan["attributes"]): OneSpan["attributes"] {
         typeof value === "string" ? value.slice(0, longestAttribute) : value,
       ]),
   );
-}
-
-/** An exporter that counts what becomes of spans, and tells once of trouble until there is none. */
-function watched(
-  exporter: SpanExporter,
-  counts: SpanCounts,
-  onTrouble: (error: unknown) => void,
-): SpanExporter {
-  let isWell = true;
-  return {
-    export(spans: ReadableSpan[], done) {
-      exporter.export(spans, (result) => {
-        const isDelivered = result.code === ExportResultCode.SUCCESS;
-        counts[isDelivered ? "delivered" : "lost"] += spans.length;
-        if (!isDelivered && isWell) onTrouble(result.error);
-        isWell = isDelivered;
-        // What is lost is told here; the processor would throw it where nobody hears.
-        done({ code: ExportResultCode.SUCCESS });
-      });
-    },
-    shutdown: () => exporter.shutdown(),
-    forceFlush: async () => exporter.forceFlush?.(),
-  };
 }

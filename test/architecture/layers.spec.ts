@@ -36,7 +36,7 @@ const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^nodemailer$/, ["notify"]],
   [/^intl-messageformat$/, ["texts"]],
   [/^uqr$/, ["login"]],
-  [/^@opentelemetry\//, ["telemetry/opentelemetry.ts"]],
+  [/^@opentelemetry\//, ["telemetry/opentelemetry.ts", "telemetry/span-batches.ts"]],
   [/^negotiator$/, ["texts", "management"]],
 ];
 

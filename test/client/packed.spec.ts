@@ -53,7 +53,8 @@ describe("the package", () => {
   it("needs the SDK of OpenTelemetry only where traces are asked for (Q6)", () => {
     assert.deepEqual(optional(), [
       "@opentelemetry/core",
-      "@opentelemetry/exporter-trace-otlp-proto",
+      "@opentelemetry/otlp-exporter-base",
+      "@opentelemetry/otlp-transformer",
       "@opentelemetry/resources",
       "@opentelemetry/sdk-trace",
     ]);
