@@ -93,7 +93,10 @@ export function breachedFile(
 
 async function openFile(path: string, readAt: ReadAt): Promise<Opened> {
   const file = await opened(path, "r");
-  const stats = await fstatOf(file);
+  const stats = await fstatOf(file).catch((error: unknown) => {
+    close(file);
+    throw error;
+  });
   const begin = { digest: "", share: 0, at: 0 };
   const end = { digest: "G", share: 1, at: stats.size };
   const identity = identityOf(stats);
