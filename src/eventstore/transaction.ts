@@ -14,7 +14,7 @@ import type { Presence } from "./presence.ts";
 import type { Rules } from "./settle.ts";
 import { refusalOf, Unit } from "./unit.ts";
 
-export { execute } from "./execute.ts";
+export { decideOn, execute } from "./execute.ts";
 
 const attempts = 6;
 const longestWaitMs = 5_000;

@@ -7,8 +7,7 @@ import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
 import type { Database } from "../../storage/database.ts";
 import { secrets as secretRows } from "../../storage/kernel-tables.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
-import type { ProviderType } from "./provider-type.ts";
-import { type IdpType, providerTypes } from "./provider-types.ts";
+import { type IdpType, type ProviderType, providerTypes } from "./provider-types.ts";
 
 const kind = "idp_secret";
 

@@ -18,8 +18,7 @@ import { idp, idpNotFound, type IdpState, patchIdp } from "./idp.ts";
 import { givenMark } from "./mark.ts";
 import { givenOptions, newOptions } from "./options.ts";
 import { idpPolicies } from "./projection.ts";
-import type { ProviderType } from "./provider-type.ts";
-import { type IdpType, idpTypes, providerTypes } from "./provider-types.ts";
+import { type IdpType, idpTypes, type ProviderType, providerTypes } from "./provider-types.ts";
 import { contextOf, type IdpRow, idpQueries, ownerIn, ownerOf } from "./queries.ts";
 import { givenSecret, idpSecretRef } from "./secret.ts";
 
