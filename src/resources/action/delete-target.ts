@@ -1,8 +1,8 @@
-import type { WriteContext, Written } from "../../eventstore/transaction.ts";
+import { decideOn, type WriteContext, type Written } from "../../eventstore/transaction.ts";
+import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { execution, withoutTarget } from "./execution/execution.ts";
 import { executionTargets } from "./execution/projection.ts";
-import { executionsOfTarget } from "./execution/queries.ts";
 import { signingKeyRef } from "./target/signing-key.ts";
 import { targets } from "./target/target.ts";
 
@@ -16,17 +16,13 @@ export async function removeTarget(
   id: string,
 ): Promise<Written> {
   const written = await events.transact(at, async (tx) => {
-    const loaded = await tx.load(targets.aggregate, id);
-    tx.record(targets.aggregate, loaded, targets.remove(loaded.state));
-    const users = await executionsOfTarget(db, at.instanceId, id);
-    const where = { instanceId: at.instanceId, targetId: id };
-    tx.expectAll(executionTargets, where, "executionId", users);
-    for (const user of users) {
-      const caller = await tx.load(execution, user);
-      tx.record(execution, caller, withoutTarget(caller.state, id));
+    const removed = await decideOn(tx, targets.aggregate, id, targets.remove);
+    const listing = { instanceId: at.instanceId, targetId: id };
+    for (const other of await allIds(db, tx, executionTargets, listing, "executionId")) {
+      await decideOn(tx, execution, other, (state) => withoutTarget(state, id));
     }
     tx.write(secrets.remove(signingKeyRef(at.instanceId, id)));
-    return tx.written(loaded);
+    return tx.written(removed);
   });
   return written();
 }

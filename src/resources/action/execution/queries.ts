@@ -4,8 +4,7 @@ import {
 } from "#gen/idsvc/resources/action/v3alpha/query_pb.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { isOneOf } from "../../../projection/search.ts";
-import type { Database } from "../../../storage/database.ts";
-import { and, eq } from "../../../storage/drizzle.ts";
+import { eq } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import { isListed } from "../../object/filters.ts";
 import { objectSearch } from "../../object/queries.ts";
@@ -20,26 +19,6 @@ const typeWords: Record<number, string> = {
   [ExecutionType.EVENT]: "event",
   [ExecutionType.FUNCTION]: "function",
 };
-
-/** The ids of the executions that list the target. */
-export async function executionsOfTarget(db: Database, instanceId: string, targetId: string) {
-  const t = db.table(executionTargets);
-  const rows = await db.read
-    .select({ id: t.executionId })
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.targetId, targetId)));
-  return rows.map(({ id }) => id);
-}
-
-/** The ids of the executions that include this one. */
-export async function executionsIncluding(db: Database, instanceId: string, includeId: string) {
-  const t = db.table(executionIncludes);
-  const rows = await db.read
-    .select({ id: t.executionId })
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.includeId, includeId)));
-  return rows.map(({ id }) => id);
-}
 
 const targetsListed = { table: executionTargets, as: "targetId", of: "executionId" };
 const includesListed = { table: executionIncludes, as: "includeId", of: "executionId" };
