@@ -44,6 +44,16 @@ export type WriteContext = {
   expectedSequence?: bigint | undefined;
 };
 
+/** By whom something is done later that follows from a unit: what follows is their doing too. */
+export type Initiator = Pick<WriteContext, "editorId" | "service" | "clientId" | "requestId">;
+
+export const initiator = ({ editorId, service, clientId, requestId }: Initiator): Initiator => ({
+  editorId,
+  service,
+  clientId,
+  requestId,
+});
+
 /** What a write tells its caller about an object: its last event, old or new. */
 export type Written = { id: string; sequence: bigint; changeDate: Date; owner: OwnerRef };
 

@@ -5,7 +5,7 @@ import { and, eq, parameter, sql, type SQL } from "../storage/drizzle.ts";
 import { frozen } from "../eventstore/frozen.ts";
 import { currentRead } from "../storage/read-cache.ts";
 import type { Row, Table } from "../storage/table.ts";
-import { columnOf, equals } from "./rows.ts";
+import { columnIn, equals } from "./rows.ts";
 
 /** The ids of rows whose columns equal `where`, up to `limit` of them. Another column than `id` may hold the id. */
 export async function someIds<T extends Table>(
@@ -29,7 +29,7 @@ export async function countIds(
   limit: number,
   idColumn = "id",
 ): Promise<SomeIds> {
-  const id = sql<string>`${columnOf(db, table, idColumn)}`;
+  const id = sql<string>`${columnIn(db, table, idColumn)}`;
   const [totals, ids] = await db.snapshot((read) => [
     read
       .select({ total: sql<bigint>`count(distinct ${id})` })
@@ -75,7 +75,7 @@ export function rowByKey<T extends Table>(
 ): (instanceId: string, key: string) => Promise<Row<T> | undefined> {
   const [, beside = "", ...more] = table.key;
   if (more.length > 0) throw new Error(`the key of ${table.name} is not of two columns`);
-  const [instanceId, key] = [columnOf(db, table, "instanceId"), columnOf(db, table, beside)];
+  const [instanceId, key] = [columnIn(db, table, "instanceId"), columnIn(db, table, beside)];
   const prepare = () =>
     db.read
       .select()
@@ -97,6 +97,6 @@ const idsWhere = <T extends Table>(
   idColumn: string,
 ) =>
   db.read
-    .select({ id: sql<string>`${columnOf(db, table, idColumn)}` })
+    .select({ id: sql<string>`${columnIn(db, table, idColumn)}` })
     .from(db.table(table))
     .where(equals(db, table, where));

@@ -8,7 +8,7 @@ import type { Row, Table } from "../storage/table.ts";
 export type Equal<T extends Table> = { [K in keyof Row<T>]?: Row<T>[K] | Column | SQL };
 
 /** A column of a table by its name. @throws Error where there is none */
-export function columnOf(db: Database, table: Table, name: string): Column {
+export function columnIn(db: Database, table: Table, name: string): Column {
   const column = (db.table(table) as unknown as Record<string, Column>)[name];
   if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
   return column;
@@ -16,7 +16,7 @@ export function columnOf(db: Database, table: Table, name: string): Column {
 
 /** Keeps the rows whose columns equal `where`. */
 export const equals = <T extends Table>(db: Database, table: T, where: Equal<T>): SQL | undefined =>
-  and(...Object.entries(where).map(([name, value]) => eq(columnOf(db, table, name), value)));
+  and(...Object.entries(where).map(([name, value]) => eq(columnIn(db, table, name), value)));
 
 /** The rows whose columns equal `where`, in no order. */
 export async function rowsWhere<T extends Table>(
@@ -51,5 +51,5 @@ export const cachedRows = <T extends Table>(
   column: keyof Row<T> & string,
 ): ((instanceId: string, value: string) => Awaitable<readonly Row<T>[]>) =>
   cachedRead(db, [table], (instanceId, value) =>
-    rowsWhere(db, table, { instanceId, [column]: value } as Equal<T>),
+    rowsWhere(db, table, { instanceId, [column]: value }),
   );

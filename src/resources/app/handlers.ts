@@ -92,7 +92,7 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
         requireCoversApp(loaded.state, scope);
-        await removeWholeApp(deps, tx, scope.instanceId, id);
+        await removeWholeApp(deps, tx, id);
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };

@@ -1,5 +1,6 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Database } from "../../storage/database.ts";
+import { cachedRows, rowsWhere } from "../../projection/rows.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { organizationReader } from "../org/index.ts";
@@ -47,22 +48,14 @@ const ownProjectName = "idsvc";
 
 /** Whether an app had tokens for our APIs before apps needed an access to them, and has it still. */
 export function legacyAccessReader(db: Database) {
-  const t = db.table(formerAudiences);
   const ownProject = ownProjectReader(db);
-  const audiences = cachedRead(db, [formerAudiences], async (instanceId, clientId) => {
-    const rows = await db.read
-      .select({ audience: t.audience })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.clientId, clientId)));
-    return rows.map(({ audience }) => audience);
-  });
+  const audiences = cachedRows(db, formerAudiences, "clientId");
   return (instanceId: string, clientId: string): Awaitable<boolean> =>
     whenKnown(audiences(instanceId, clientId), (found) =>
       found.length === 0
         ? false
-        : whenKnown(
-            ownProject(instanceId),
-            (id) => found.includes(ownProjectName) || found.includes(id),
+        : whenKnown(ownProject(instanceId), (id) =>
+            found.some(({ audience }) => [ownProjectName, id].includes(audience)),
           ),
     );
 }
@@ -85,34 +78,23 @@ export function heldInUse(db: Database) {
 
 export function appReader(db: Database): AppReader {
   const t = db.table(apps);
-  const keys = db.table(appKeys);
   const origins = db.table(appOrigins);
   const isInUse = heldInUse(db);
   const isLegacyApp = legacyAccessReader(db);
   const console = consoleApp(db);
 
   const byClientId = cachedRead(db, [apps], async (instanceId, clientId) => {
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.clientId, clientId)));
+    const [row] = await rowsWhere(db, apps, { instanceId, clientId });
     return row && { ...row, config: configOf(row) };
   });
   const keyById = cachedRead(db, [appKeys], async (instanceId, _, key: [string, string]) => {
     const [appId, id] = key;
-    const [row] = await db.read
-      .select({ publicKey: keys.publicKey, expirationDate: keys.expirationDate })
-      .from(keys)
-      .where(and(eq(keys.instanceId, instanceId), eq(keys.appId, appId), eq(keys.id, id)));
+    const [row] = await rowsWhere(db, appKeys, { instanceId, appId, id });
     return row;
   });
-  const clientIds = cachedRead(db, [apps], async (instanceId, projectId) => {
-    const rows = await db.read
-      .select({ clientId: t.clientId })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId)));
-    return rows.map(({ clientId }) => clientId);
-  });
+  const clientIds = cachedRead(db, [apps], async (instanceId, projectId) =>
+    (await rowsWhere(db, apps, { instanceId, projectId })).map(({ clientId }) => clientId),
+  );
   const withOrigin = cachedRead(db, [apps, appOrigins], (instanceId, origin) =>
     db.read
       .selectDistinct({ projectId: t.projectId, organizationId: t.organizationId })

@@ -10,14 +10,13 @@ import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_servic
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { domainPermission } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
-import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
 import { listing } from "../object/queries.ts";
-import { toDetails } from "../object/details.ts";
+import { ownerWithin, toDetails } from "../object/details.ts";
 import { usernamesElsewhere } from "../user/index.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import {
@@ -246,7 +245,7 @@ function domainValidation(
     const row = await rowOf(scope, id);
     if (row.isProven) throw domainProven();
     const changedUsernames = await usernamesBelow(scope.instanceId, row.name, organizationId);
-    const owner = ownerOf(organizationId, scope);
+    const owner = ownerWithin(scope.instanceId, organizationId);
     return { details: toDetails({ ...row, owner }), changedUsernames };
   }
 }
@@ -275,18 +274,13 @@ async function loadOwner(tx: Transaction, { instanceId }: Scope, organizationId:
     : ({ kind: "organization", owner: await tx.load(organization, organizationId) } as const);
 }
 
-const ownerOf = (organizationId: string, scope: { instanceId: string }): OwnerRef =>
-  organizationId === ""
-    ? { type: "instance", id: scope.instanceId }
-    : { type: "org", id: organizationId };
-
 // The event is the owner's, the details are the domain's.
 const ownDetails = (
   written: Parameters<typeof toDetails>[0],
   id: string,
   organizationId: string,
   scope: Scope,
-) => toDetails({ ...written, id, owner: ownerOf(organizationId, scope) });
+) => toDetails({ ...written, id, owner: ownerWithin(scope.instanceId, organizationId) });
 
 const unasked: Standing = { proof: "none" };
 const mostTaken = 100;
@@ -299,7 +293,7 @@ const validationTypes: Record<number, ValidationType | undefined> = {
 };
 
 const toGetDomain = (row: DomainRow): MessageInitShape<typeof GetDomainSchema> => ({
-  details: toDetails({ ...row, owner: ownerOf(row.organizationId, row) }),
+  details: toDetails({ ...row, owner: ownerWithin(row.instanceId, row.organizationId) }),
   domain: {
     name: row.name,
     isVerified: row.isVerified,

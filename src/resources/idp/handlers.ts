@@ -79,9 +79,7 @@ export function idpHandlers(
     async deleteIDP({ id }, scope) {
       const row = await queries.get(scope.instanceId, id);
       if (inherits(contextOf(scope, row), ownerOf(row))) throw inheritedNotDeletable();
-      const written = await events.transact(writeContext(scope), (tx) =>
-        remove(tx, writeContext(scope), id),
-      );
+      const written = await events.transact(writeContext(scope), (tx) => remove(tx, id));
       return { details: toDetails(written()) };
     },
 

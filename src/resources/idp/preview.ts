@@ -6,7 +6,8 @@ import type {
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { SomeIds } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, type Column, eq, exists, ne, not, type SQL, sql } from "../../storage/drizzle.ts";
+import { hasRow } from "../../projection/rows.ts";
+import { type Column, eq, ne, not, type SQL } from "../../storage/drizzle.ts";
 import { toState } from "../object/filters.ts";
 import { organizationsWhere } from "../org/index.ts";
 import { effectiveState, type SeenResource, type StatePolicy } from "../reuse/index.ts";
@@ -67,19 +68,9 @@ const isOrganization =
 // All organizations but those that decide for themselves.
 function inheriting(db: Database, { instanceId, id }: IdpRow): InOrganizations {
   const p = db.table(idpPolicies.table);
-  return (organizationId) => {
-    const own = db.read
-      .select({ one: sql`1` })
-      .from(p)
-      .where(
-        and(
-          eq(p.instanceId, instanceId),
-          eq(p.resourceId, id),
-          eq(p.contextId, organizationId),
-          ne(p.policy, "inherit" satisfies StatePolicy),
-        ),
-      );
-    return not(exists(own));
+  return (contextId) => {
+    const decides = ne(p.policy, "inherit" satisfies StatePolicy);
+    return not(hasRow(db, idpPolicies.table, { instanceId, resourceId: id, contextId }, decides));
   };
 }
 

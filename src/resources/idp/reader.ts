@@ -2,10 +2,12 @@ import type { Awaitable } from "../../awaitable.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Database } from "../../storage/database.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import { and, asc, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { effectiveState, type EffectiveState, type StatePolicy } from "../reuse/index.ts";
+import { ownerWithin } from "../object/details.ts";
 import { configOf } from "./config.ts";
 import type { IdpOptions } from "./events.ts";
 import { type Mark, markOf } from "./mark.ts";
@@ -79,11 +81,9 @@ export function idpReader(db: Database, features: FeatureReader): IdpReader {
       return new Map(rows.map((row) => [row.id, stateOf(row, decided.get(row.id))]));
     },
   );
+  const rowOf = rowByKey(db, idps);
   const byId = cachedRead(db, [idps], async (instanceId, id) => {
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+    const row = await rowOf(instanceId, id);
     return row && toIdp(row);
   });
   const isOn = (instanceId: string) => features.isOn(instanceId, "multitenancy_resources_api");
@@ -118,10 +118,7 @@ function stateOf(row: IdpRow, decided: string | undefined) {
 function toIdp(row: IdpRow): Idp {
   const type = typeOf(row);
   const { id, instanceId, organizationId, name, options } = row;
-  const owner: OwnerRef =
-    organizationId === ""
-      ? { type: "instance", id: instanceId }
-      : { type: "org", id: organizationId };
+  const owner = ownerWithin(instanceId, organizationId);
   // The configuration is made with the message of the very type that stands beside it.
   const mark = markOf(row.mark);
   return { id, type, name, owner, options, mark, config: configOf(type, row.config) } as Idp;

@@ -10,7 +10,7 @@ import type { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/inst
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { invalidField } from "../../errors.ts";
-import { execute, type Transaction } from "../../eventstore/transaction.ts";
+import { decideOn, execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
 import { toDuration, toMs } from "../object/duration.ts";
@@ -50,11 +50,10 @@ export function instanceHandlers(
 
     async deleteInstance({ id }, scope) {
       const written = await events.transact(writeContext(scope, id), async (tx) => {
-        const loaded = await tx.load(instance, id);
-        tx.record(instance, loaded, removeInstance(loaded.state));
+        const loaded = await decideOn(tx, instance, id, removeInstance);
         // Its keys go with it: what it sealed, personal fields of all its users included, is never read again.
         tx.write(secrets.removeInstance(id));
-        removeContentsLater(tx, newId(), writeContext(scope, id));
+        removeContentsLater(tx, newId());
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };

@@ -1,6 +1,6 @@
 import type { EventStore } from "../../eventstore/eventstore.ts";
 import type { Database } from "../../storage/database.ts";
-import { eq } from "../../storage/drizzle.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import { organization } from "../org/index.ts";
 import { lastsUntil, user } from "../user/index.ts";
 import { memberships } from "./projection.ts";
@@ -9,8 +9,7 @@ const owner = "IAM_OWNER";
 
 /** The users who are owners of each instance, as far as they have accepted it. */
 export async function ownersByInstance(db: Database): Promise<Map<string, string[]>> {
-  const t = db.table(memberships);
-  const rows = await db.read.select().from(t).where(eq(t.contextType, "instance"));
+  const rows = await rowsWhere(db, memberships, { contextType: "instance" });
   const owners = rows.filter(({ roles, isAccepted }) => isAccepted && roles.includes(owner));
   return new Map(
     [...Map.groupBy(owners, ({ instanceId }) => instanceId)].map(([instanceId, all]) => [

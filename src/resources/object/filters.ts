@@ -1,15 +1,5 @@
-import {
-  and,
-  type Column,
-  eq,
-  exists,
-  gt,
-  gte,
-  lt,
-  lte,
-  type SQL,
-  sql,
-} from "../../storage/drizzle.ts";
+import { hasRow } from "../../projection/rows.ts";
+import { type Column, eq, gt, gte, lt, lte, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Organization } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import {
   type InIDsFilter,
@@ -51,14 +41,7 @@ export function isListed(
   { table, as, of }: List,
   value: string,
 ): SQL {
-  const columns = db.table(table) as unknown as Record<string, Column>;
-  const [instanceId, owner, listed] = [columns["instanceId"], columns[of], columns[as]];
-  if (!instanceId || !owner || !listed) throw new Error(`${table.name} is no table of a list`);
-  const having = db.read
-    .select({ one: sql`1` })
-    .from(db.table(table))
-    .where(and(eq(instanceId, object.instanceId), eq(owner, object.id), eq(listed, value)));
-  return exists(having);
+  return hasRow(db, table, { instanceId: object.instanceId, [of]: object.id, [as]: value });
 }
 
 /** Keeps what one organization owns; a domain that leads to none keeps nothing. */

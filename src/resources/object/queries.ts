@@ -21,6 +21,7 @@ import type { Awaitable } from "../../awaitable.ts";
 import type { DomainError } from "../../errors.ts";
 import { rowById } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
+import { columnIn } from "../../projection/rows.ts";
 import { type Found, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { type Column, eq, type SQL } from "../../storage/drizzle.ts";
@@ -163,14 +164,10 @@ export const listing =
 
 type ColumnOf = (name: string) => Column;
 
-function columnsOf(db: Database, table: Table, named: Searched<DescMessage>["columns"]): ColumnOf {
-  const columns = db.table(table) as unknown as Record<string, Column>;
-  return (name) => {
-    const column = columns[named?.[name] ?? name];
-    if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
-    return column;
-  };
-}
+const columnsOf =
+  (db: Database, table: Table, named: Searched<DescMessage>["columns"]): ColumnOf =>
+  (name) =>
+    columnIn(db, table, named?.[name] ?? name);
 
 function comparison(
   db: Database,

@@ -64,7 +64,7 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
     deleteOrganization: ({ id }, scope) =>
       change(scope, id, async (state, tx) => {
         const removed = removeOrganization(state, await isDefault(tx, scope, id));
-        removeContentsLater(tx, newId, writeContext(scope), id);
+        removeContentsLater(tx, newId, id);
         return removed;
       }),
 

@@ -7,7 +7,9 @@ import type { Scope } from "../../authz/context.ts";
 import type { Reach } from "../../authz/permissions.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, type Column, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
+import { rowByKey } from "../../projection/ids.ts";
+import { hasRow } from "../../projection/rows.ts";
+import { type Column, eq, type SQL } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { type Owned } from "../../authz/tenancy.ts";
@@ -49,26 +51,9 @@ export type FoundProject = {
 };
 
 /** Projects, never older than the last write that changed any (B7). */
-export function projectReader(db: Database): ProjectReader {
-  const t = db.table(projects.table);
-  return {
-    byId: cachedRead(db, [projects.table], async (instanceId, id) => {
-      const [row] = await db.read
-        .select({
-          id: t.id,
-          name: t.name,
-          organizationId: t.organizationId,
-          state: t.state,
-          roleAssertion: t.roleAssertion,
-          authorizationRequired: t.authorizationRequired,
-          projectAccessRequired: t.projectAccessRequired,
-        })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    }),
-  };
-}
+export const projectReader = (db: Database): ProjectReader => ({
+  byId: cachedRead(db, [projects.table], rowByKey(db, projects.table)),
+});
 
 /** Where a project lives, and whom it is granted to: decides who may do what in it. */
 export function projectOwnership(db: Database, grants: Pick<GrantsOfProjects, "ofProject">) {
@@ -86,19 +71,9 @@ export function isInActiveProject(
   db: Database,
   row: { instanceId: Column; projectId: Column },
 ): SQL {
-  const t = db.table(projects.table);
-  const active = db.read
-    .select({ one: sql`1` })
-    .from(t)
-    .where(
-      and(
-        eq(t.instanceId, row.instanceId),
-        eq(t.id, row.projectId),
-        eq(t.state, "active"),
-        isInActiveOrganization(db, t),
-      ),
-    );
-  return exists(active);
+  const { instanceId, projectId: id } = row;
+  const isHeld = isInActiveOrganization(db, db.table(projects.table));
+  return hasRow(db, projects.table, { instanceId, id, state: "active" }, isHeld);
 }
 
 function visibleTo(

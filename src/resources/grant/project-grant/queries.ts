@@ -1,5 +1,5 @@
 import type { Awaitable } from "../../../awaitable.ts";
-import { rowById } from "../../../projection/ids.ts";
+import { rowByKey } from "../../../projection/ids.ts";
 import {
   ProjectGrantFieldNameSchema,
   ProjectGrantSearchFilterSchema,
@@ -7,7 +7,8 @@ import {
 import type { Deps } from "../../../projection/module.ts";
 import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, eq, exists, or, sql } from "../../../storage/drizzle.ts";
+import { cachedRows, hasRow } from "../../../projection/rows.ts";
+import { or } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
 import { type GrantsOfProjects, projectOwnership } from "../../project/index.ts";
@@ -40,16 +41,10 @@ export type ProjectGrantReader = {
 
 /** Project grants, never older than the last write that changed any (B7). */
 export function projectGrantReader(db: Database): ProjectGrantReader {
-  const t = db.table(projectGrants.table);
-  const byId = rowById(db, projectGrants.table);
+  const { table } = projectGrants;
   return {
-    byId: cachedRead(db, [projectGrants.table], async (instanceId, id) => byId(instanceId, id)),
-    ofProject: cachedRead(db, [projectGrants.table], (instanceId, projectId) =>
-      db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId))),
-    ),
+    byId: cachedRead(db, [table], rowByKey(db, table)),
+    ofProject: cachedRows(db, table, "projectId"),
   };
 }
 
@@ -64,18 +59,13 @@ export function grantsOfProjects(db: Database): GrantsOfProjects {
         .map((grant) => ({ id: grant.id, organizationId: grant.grantedOrganizationId }));
     },
     isGranted(project, to, onlyActive) {
-      const granted = db.read
-        .select({ one: sql`1` })
-        .from(t)
-        .where(
-          and(
-            eq(t.instanceId, project.instanceId),
-            eq(t.projectId, project.id),
-            onlyActive ? eq(t.state, "active") : undefined,
-            or(isOneOf(t.grantedOrganizationId, to.organizations), isOneOf(t.id, to.projectGrants)),
-          ),
-        );
-      return exists(granted);
+      const { instanceId, id: projectId } = project;
+      return hasRow(
+        db,
+        projectGrants.table,
+        { instanceId, projectId, ...(onlyActive && { state: "active" }) },
+        or(isOneOf(t.grantedOrganizationId, to.organizations), isOneOf(t.id, to.projectGrants)),
+      );
     },
   };
 }
