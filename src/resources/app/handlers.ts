@@ -6,8 +6,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { current } from "../../storage/read-cache.ts";
 import { listing } from "../object/queries.ts";
-import { toDetails } from "../object/details.ts";
-import { changing } from "../object/plain.ts";
+import { answering, changing } from "../object/plain.ts";
 
 import { projectNotFound, requireProject } from "../project/index.ts";
 import { ownedProjects } from "../grant/index.ts";
@@ -51,7 +50,8 @@ export function appAuthorize(deps: Deps): Authorize<Service> {
 }
 
 export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
-  const { events, newId } = deps;
+  const { newId } = deps;
+  const answer = answering(deps);
   const queries = appQueries(deps);
   const change = changing(deps, app);
   const isHeld = current(deps.db, heldInUse(deps.db));
@@ -69,33 +69,25 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
       const { projectId, name } = wanted;
       const clientId = newId();
       const made = { projectId, name, clientId, config, apiAccess: wanted.apiAccess };
-      const [written, secret] = await events.transact(writeContext(scope), (tx) =>
-        writes.create(tx, scope, made),
-      );
-      const complianceProblems = problemsOf(config);
-      return { details: toDetails(written()), clientId, ...secret, complianceProblems };
+      const answered = await answer(writeContext(scope), (tx) => writes.create(tx, scope, made));
+      return { ...answered, clientId, complianceProblems: problemsOf(config) };
     },
 
     async patchApp({ id, app: patch }, scope) {
       if (patch === undefined) throw new Error("validation requires the app");
-      const [written, config, secret] = await events.transact(writeContext(scope), (tx) =>
-        writes.patch(tx, scope, id, patch),
-      );
-      const complianceProblems = problemsOf(config);
-      return { details: toDetails(written()), ...secret, complianceProblems };
+      return answer(writeContext(scope), (tx) => writes.patch(tx, scope, id, patch));
     },
 
     deactivateApp: ({ id }, scope) => change(scope, id, appResource.deactivate),
     activateApp: ({ id }, scope) => change(scope, id, activateApp),
 
     async deleteApp({ id }, scope) {
-      const written = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
         requireCoversApp(loaded.state, scope);
         await removeWholeApp(deps, tx, id);
-        return tx.written(loaded);
+        return { written: tx.written(loaded) };
       });
-      return { details: toDetails(written()) };
     },
 
     async getApp({ id }, { instanceId }) {
@@ -105,16 +97,15 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     searchApps: listing(queries.search, toFound),
 
     async regenerateSecret({ id }, scope) {
-      const [written, secret] = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
         requireCoversApp(loaded.state, scope);
         tx.record(app, loaded, changeSecret(loaded.state));
         const by = await standing(scope, loaded.state?.clientId ?? "");
         const renewed = { isNew: true, staysBeside: false };
         tx.record(app, loaded, afterAnswersChanged(loaded.state, renewed, by));
-        return [tx.written(loaded), await giveSecret(tx, scope, id)];
+        return { written: tx.written(loaded), ...(await giveSecret(tx, scope, id)) };
       });
-      return { details: toDetails(written()), ...secret };
     },
   };
 
@@ -157,7 +148,7 @@ function appWrites(deps: Deps, standing: Standing) {
         tx.record(app, loaded, changeApiAccess(loaded.state, access, by));
       }
       const given = hasSecret({ config }) ? await giveSecret(tx, scope, loaded.id) : {};
-      return [tx.written(loaded), given] as const;
+      return { written: tx.written(loaded), ...given };
     },
 
     async patch(tx: Transaction, scope: Scope, id: string, patch: PatchApp) {
@@ -180,7 +171,8 @@ function appWrites(deps: Deps, standing: Standing) {
       }
       const settled = await settleSecret(tx, scope, id, before, after);
       if ("clientSecret" in settled) tx.record(app, loaded, changeSecret(after));
-      return [tx.written(loaded), after.config, settled] as const;
+      const complianceProblems = problemsOf(after.config);
+      return { written: tx.written(loaded), ...settled, complianceProblems };
     },
   };
 }

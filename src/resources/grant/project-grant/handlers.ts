@@ -8,7 +8,7 @@ import type { Deps } from "../../../projection/module.ts";
 import { listing } from "../../object/queries.ts";
 import { toDetails } from "../../object/details.ts";
 import { mayOn } from "../../../authz/tenancy.ts";
-import { changing, plainHandlers, toMessage } from "../../object/plain.ts";
+import { answering, changing, plainHandlers, toMessage } from "../../object/plain.ts";
 import { requireOrganization } from "../../org/index.ts";
 import { projectNotFound, requireProject } from "../../project/index.ts";
 import { ownedProjects } from "./queries.ts";
@@ -66,7 +66,8 @@ const ownedBy = (row: ProjectGrantRow) => ({
 });
 
 export function projectGrantHandlers(deps: Deps): Handlers<Service> {
-  const { db, events, newId } = deps;
+  const { db, newId } = deps;
+  const answer = answering(deps);
   const queries = projectGrantQueries(deps);
   const isAccepted = acceptanceReader(db, deps.memberships);
   const change = changing(deps, projectGrants.aggregate);
@@ -90,7 +91,7 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
       const { projectId, grantedOrganizationId, roleKeys } = wanted;
       const { aggregate } = projectGrants;
       const field = "project_grant.role_keys";
-      const written = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const { organizationId } = await requireProject(tx, projectId);
         await requireOrganization(tx, grantedOrganizationId);
         await requireRolesOfProject(db, tx, scope.instanceId, projectId, roleKeys, field);
@@ -103,9 +104,8 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
         if (scope.permissions.holds(userGranting, organization)) {
           tx.record(aggregate, loaded, acceptProjectGrant(loaded.state));
         }
-        return tx.written(loaded);
+        return { written: tx.written(loaded) };
       });
-      return { details: toDetails(written()) };
     },
 
     async patchProjectGrant({ id, projectGrant: patch }, scope) {
