@@ -15,6 +15,7 @@ import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
+import { wordsOf } from "../object/words.ts";
 import { listing } from "../object/queries.ts";
 import { ownerWithin, toDetails } from "../object/details.ts";
 import { usernamesElsewhere } from "../user/index.ts";
@@ -124,7 +125,7 @@ export function domainHandlers(deps: Deps & DomainPorts): Handlers<Service> {
     },
 
     async patchDomain({ id, domain: patch }, scope) {
-      const type = validationTypes[patch?.validationType ?? 0] ?? "dns";
+      const type = validationTypes.word(patch?.validationType ?? 0) || "dns";
       const row = await rowOf(scope, id);
       if (row.organizationId === "") throw instanceDomainNeedsNoProof();
       const [written, validation] = await events.transact(writeContext(scope), async (tx) => {
@@ -161,7 +162,7 @@ export function domainHandlers(deps: Deps & DomainPorts): Handlers<Service> {
     { instanceId }: Scope,
   ): Promise<ValidationType | undefined> {
     const { validateOrgDomains } = await loginOf(instanceId);
-    return validationTypes[validationType] ?? (validateOrgDomains ? "dns" : undefined);
+    return validationTypes.word(validationType) || (validateOrgDomains ? "dns" : undefined);
   }
 
   async function rowOf({ instanceId }: Scope, id: string): Promise<DomainRow> {
@@ -287,10 +288,7 @@ const mostTaken = 100;
 
 const instanceDomainNeedsNoProof = () => domainProven("a domain of the instance needs no proof");
 
-const validationTypes: Record<number, ValidationType | undefined> = {
-  [DomainValidationType.HTTP]: "http",
-  [DomainValidationType.DNS]: "dns",
-};
+const validationTypes = wordsOf(DomainValidationType, "");
 
 const toGetDomain = (row: DomainRow): MessageInitShape<typeof GetDomainSchema> => ({
   details: toDetails({ ...row, owner: ownerWithin(row.instanceId, row.organizationId) }),
@@ -299,8 +297,6 @@ const toGetDomain = (row: DomainRow): MessageInitShape<typeof GetDomainSchema> =
     isVerified: row.isVerified,
     isPrimary: row.isPrimary,
     isProven: row.isProven,
-    validationType:
-      { http: DomainValidationType.HTTP, dns: DomainValidationType.DNS }[row.validationType] ??
-      DomainValidationType.UNSPECIFIED,
+    validationType: validationTypes.member(row.validationType),
   },
 });

@@ -5,7 +5,6 @@ import { ForgeAESConfigSchema } from "#gen/idsvc/resources/idp/v3alpha/forge_a_e
 import { ForgeBConfigSchema } from "#gen/idsvc/resources/idp/v3alpha/forge_b_pb.ts";
 import { ForgeBSelfHostedConfigSchema } from "#gen/idsvc/resources/idp/v3alpha/forge_b_self_hosted_pb.ts";
 import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
-import { ProviderType as TypeNumber } from "#gen/idsvc/resources/idp/v3alpha/idp_pb.ts";
 import { JWTConfigSchema } from "#gen/idsvc/resources/idp/v3alpha/jwt_pb.ts";
 import { LDAPConfigSchema } from "#gen/idsvc/resources/idp/v3alpha/ldap_pb.ts";
 import { OAuthConfigSchema } from "#gen/idsvc/resources/idp/v3alpha/oauth_pb.ts";
@@ -16,7 +15,6 @@ import { SocialBConfigSchema } from "#gen/idsvc/resources/idp/v3alpha/social_b_p
 
 /** What the service must know of a type of providers to keep its configuration; how one logs in with it is elsewhere. */
 export type ProviderType<C extends DescMessage = DescMessage> = {
-  number: TypeNumber;
   /** As its methods and messages are named: `Create<rpc>IDP`. */
   rpc: string;
   /** What a provider is called that was given no name. */
@@ -60,7 +58,6 @@ const usualScopes = { scopes: ["openid", "profile", "email"] };
 /** Every type of providers, by its name in paths and events. */
 export const providerTypes = {
   oidc: providerType({
-    number: TypeNumber.OIDC,
     rpc: "OIDC",
     title: "OpenID Connect",
     config: OIDCConfigSchema,
@@ -69,7 +66,6 @@ export const providerTypes = {
     defaults: usualScopes,
   }),
   oauth: providerType({
-    number: TypeNumber.OAUTH,
     rpc: "OAuth",
     title: "OAuth",
     config: OAuthConfigSchema,
@@ -77,14 +73,12 @@ export const providerTypes = {
     urls: endpoints,
   }),
   jwt: providerType({
-    number: TypeNumber.JWT,
     rpc: "JWT",
     title: "JWT",
     config: JWTConfigSchema,
     urls: ["issuer", "jwt_endpoint", "keys_endpoint"],
   }),
   ldap: providerType({
-    number: TypeNumber.LDAP,
     rpc: "LDAP",
     title: "LDAP",
     config: LDAPConfigSchema,
@@ -100,7 +94,6 @@ export const providerTypes = {
     },
   }),
   directory_a: providerType({
-    number: TypeNumber.DIRECTORY_A,
     rpc: "DirectoryA",
     title: "Directory A",
     config: DirectoryAConfigSchema,
@@ -109,7 +102,6 @@ export const providerTypes = {
     defaults: { scopes: [...usualScopes.scopes, "User.Read"] },
   }),
   forge_a: providerType({
-    number: TypeNumber.FORGE_A,
     rpc: "ForgeA",
     title: "Forge A",
     config: ForgeAConfigSchema,
@@ -117,7 +109,6 @@ export const providerTypes = {
     urls: ["issuer"],
   }),
   forge_a_es: providerType({
-    number: TypeNumber.FORGE_A_ES,
     rpc: "ForgeAES",
     title: "Forge A",
     config: ForgeAESConfigSchema,
@@ -125,7 +116,6 @@ export const providerTypes = {
     urls: endpoints,
   }),
   forge_b: providerType({
-    number: TypeNumber.FORGE_B,
     rpc: "ForgeB",
     title: "Forge B",
     config: ForgeBConfigSchema,
@@ -134,7 +124,6 @@ export const providerTypes = {
     defaults: usualScopes,
   }),
   forge_b_self_hosted: providerType({
-    number: TypeNumber.FORGE_B_SELF_HOSTED,
     rpc: "ForgeBSelfHosted",
     title: "Forge B",
     config: ForgeBSelfHostedConfigSchema,
@@ -143,7 +132,6 @@ export const providerTypes = {
     defaults: usualScopes,
   }),
   social_a: providerType({
-    number: TypeNumber.SOCIAL_A,
     rpc: "SocialA",
     title: "Social A",
     config: SocialAConfigSchema,
@@ -152,7 +140,6 @@ export const providerTypes = {
     defaults: usualScopes,
   }),
   social_b: providerType({
-    number: TypeNumber.SOCIAL_B,
     rpc: "SocialB",
     title: "Social B",
     config: SocialBConfigSchema,
@@ -161,7 +148,6 @@ export const providerTypes = {
     defaults: { scopes: ["name", "email"] },
   }),
   saml: providerType({
-    number: TypeNumber.SAML,
     rpc: "SAML",
     title: "SAML",
     config: SAMLConfigSchema,

@@ -8,17 +8,13 @@ import { eq } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import { isListed } from "../../object/filters.ts";
 import { objectSearch } from "../../object/queries.ts";
+import { wordsOf } from "../../object/words.ts";
 import { conditionId, toCondition } from "./condition.ts";
 import { executionIncludes, executions, executionTargets } from "./projection.ts";
 
 export type ExecutionRow = Row<typeof executions>;
 
-const typeWords: Record<number, string> = {
-  [ExecutionType.REQUEST]: "request",
-  [ExecutionType.RESPONSE]: "response",
-  [ExecutionType.EVENT]: "event",
-  [ExecutionType.FUNCTION]: "function",
-};
+const types = wordsOf(ExecutionType, "");
 
 const targetsListed = { table: executionTargets, as: "targetId", of: "executionId" };
 const includesListed = { table: executionIncludes, as: "includeId", of: "executionId" };
@@ -34,7 +30,7 @@ export function executionSearch(deps: Deps) {
           t.id,
           conditions.map((each) => conditionId(toCondition(each))),
         ),
-      executionType: ({ type }) => eq(t.type, typeWords[type] ?? ""),
+      executionType: ({ type }) => eq(t.type, types.word(type)),
       target: ({ id }) => isListed(db, t, targetsListed, id),
       include: ({ include }) => isListed(db, t, includesListed, include),
     },
