@@ -71,6 +71,12 @@ export const kind = <D extends DescMessage>(name: string, of: Of<D>): Kind => ({
   ...(of as unknown as Omit<Kind, "name">),
 });
 
+/** What a record about a user refers to. */
+export const refsOfUser = (userId: string, orgId: string): Ref[] => [
+  { type: "organization", id: orgId },
+  { type: "user", id: userId },
+];
+
 export const created = (...notes: Note[]): Made => ({ is: "created", notes });
 export const existed: Made = { is: "existed" };
 export const note = (type: NoteType, id: string, facts: JsonObject = {}): Note => ({

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Aggregate } from "../../eventstore/aggregate.ts";
-import type { NewEvent } from "../../eventstore/event.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import type { NewEvent, OwnerRef } from "../../eventstore/event.ts";
+import { decideOn, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { addApp, app } from "../../resources/app/index.ts";
 import {
@@ -22,7 +22,8 @@ import {
   user,
 } from "../../resources/user/index.ts";
 import type { ClaimChange } from "../../storage/database.ts";
-import { and, eq, inArray } from "../../storage/drizzle.ts";
+import { equals, rowsWhere } from "../../projection/rows.ts";
+import { and, inArray } from "../../storage/drizzle.ts";
 import { claims } from "../../storage/kernel-tables.ts";
 import { putRow, type RowChange } from "../../storage/row-change.ts";
 import { textIn } from "../convert.ts";
@@ -74,7 +75,7 @@ export function createMemory(
   async function isClaimed(kind: string, value: string): Promise<boolean> {
     if ((await find("claim", claimId({ scope: instanceId, kind, value }))) !== undefined)
       return true;
-    return isClaimStored(db, instanceId, kind, value);
+    return (await rowsWhere(db, claims, { scope: instanceId, kind, value })).length > 0;
   }
 
   return {
@@ -153,30 +154,16 @@ function storedNotes(db: Deps["db"], instanceId: string, importId: string) {
       const types = new Set(unknown.map(({ type }) => type));
       for (const type of types) {
         const ids = unknown.flatMap((ref) => (ref.type === type ? [ref.id] : []));
-        const ofImport = and(eq(n.instanceId, instanceId), eq(n.importId, importId));
+        const ofType = equals(db, importNotes, { instanceId, importId, type });
         const rows = await db.read
           .select({ id: n.id, facts: n.facts })
           .from(n)
-          .where(and(ofImport, eq(n.type, type), inArray(n.id, ids)));
+          .where(and(ofType, inArray(n.id, ids)));
         for (const { id, facts } of rows) noted.set(nameOf({ type, id }), facts);
       }
     },
     of: (ref: Ref) => noted.get(nameOf(ref)),
   };
-}
-
-async function isClaimStored(
-  db: Deps["db"],
-  instanceId: string,
-  kind: string,
-  value: string,
-): Promise<boolean> {
-  const c = db.table(claims);
-  const rows = await db.read
-    .select({ kind: c.kind })
-    .from(c)
-    .where(and(eq(c.scope, instanceId), eq(c.kind, kind), eq(c.value, value)));
-  return rows.length > 0;
 }
 
 /** Which of these roles of a project the store has; each is read once. */
@@ -187,7 +174,7 @@ function roleReader(db: Deps["db"], instanceId: string) {
     const nameOfRole = (key: string) => `${projectId}/${key}`;
     const unknown = keys.filter((key) => !roles.has(nameOfRole(key)));
     if (unknown.length > 0) {
-      const ofProject = and(eq(r.instanceId, instanceId), eq(r.projectId, projectId));
+      const ofProject = equals(db, projectRoles.table, { instanceId, projectId });
       const rows = await db.read
         .select({ key: r.key })
         .from(r)
@@ -213,47 +200,38 @@ const holderOf = ({ holderType, holderId }: ClaimChange): string => `${holderTyp
 /** Makes an object in a unit as far as others refer to it. */
 async function lay(tx: Transaction, instanceId: string, { type, id, facts }: Note): Promise<void> {
   const text = (name: string) => textIn(facts, name);
-  const owner = { type: "org", id: text("orgId") } as const;
+  const owner: OwnerRef =
+    type === "organization"
+      ? { type: "instance", id: instanceId }
+      : { type: "org", id: text("orgId") };
+  const begin = async <S, E extends NewEvent>(
+    aggregate: Aggregate<S | undefined, E>,
+    make: () => E[],
+  ) =>
+    void (await decideOn(tx, aggregate, id, (state) => (state === undefined ? make() : []), owner));
   switch (type) {
     case "organization": {
-      const loaded = await tx.load(organization, id);
-      if (loaded.state !== undefined) return;
-      const added = addOrganization(undefined, {
-        name: text("name"),
-        domain: text("domain"),
-        domainId: id,
-      });
-      return tx.record(organization, loaded, added, { type: "instance", id: instanceId });
+      const of = { name: text("name"), domain: text("domain"), domainId: id };
+      return begin(organization, () => addOrganization(undefined, of));
     }
     case "project": {
-      const loaded = await tx.load(projects.aggregate, id);
-      if (loaded.state !== undefined) return;
       const off = {
         roleAssertion: false,
         authorizationRequired: false,
         projectAccessRequired: false,
       };
-      return tx.record(
-        projects.aggregate,
-        loaded,
-        projects.add(undefined, { name: "", ...off }),
-        owner,
-      );
+      return begin(projects.aggregate, () => projects.add(undefined, { name: "", ...off }));
     }
     case "app": {
-      const loaded = await tx.load(app, id);
-      if (loaded.state !== undefined) return;
-      const projectId = text("projectId");
       const config = { kind: "api", api: { authMethodType: "basic" } } as const;
-      const added = addApp(undefined, { projectId, name: "", clientId: text("clientId"), config });
-      return tx.record(app, loaded, added, owner);
+      const of = { projectId: text("projectId"), name: "", clientId: text("clientId"), config };
+      return begin(app, () => addApp(undefined, of));
     }
     case "user": {
       const loaded = await tx.load(user, id);
-      if (loaded.state !== undefined) return;
       const asData = builtInData(text("schema") === "machine" ? "machine" : "human", {});
-      const added = addUser(loaded, { ...asData, organizationId: owner.id, username: "" });
-      return tx.record(user, loaded, added, owner);
+      const of = { ...asData, organizationId: owner.id, username: "" };
+      return begin(user, () => addUser(loaded, of));
     }
     case "userLink": {
       const [userId, idpId, externalUserId] = [
@@ -269,12 +247,10 @@ async function lay(tx: Transaction, instanceId: string, { type, id, facts }: Not
       return;
     }
     case "projectGrant": {
-      const loaded = await tx.load(projectGrants.aggregate, id);
-      if (loaded.state !== undefined) return;
       const roleKeys = Array.isArray(facts["roleKeys"]) ? facts["roleKeys"].map(String) : [];
       const [projectId, grantedOrganizationId] = [text("projectId"), text("grantedOrganizationId")];
-      const added = addProjectGrant(undefined, { projectId, grantedOrganizationId, roleKeys });
-      return tx.record(projectGrants.aggregate, loaded, added, owner);
+      const of = { projectId, grantedOrganizationId, roleKeys };
+      return begin(projectGrants.aggregate, () => addProjectGrant(undefined, of));
     }
     default:
   }

@@ -27,10 +27,10 @@ import {
   userIdTaken,
   userNotFound,
 } from "../../resources/user/index.ts";
-import { toData, toEmail, toPhone } from "../convert.ts";
+import { toData, toEmail, toPassword, toPhone } from "../convert.ts";
 import { grantRoles } from "./grants.ts";
 import { toEnd, toPublicKey } from "./keys.ts";
-import { created, existed, kind, type Kind, note, type Ref } from "./kind.ts";
+import { created, existed, kind, type Kind, note, type Ref, refsOfUser } from "./kind.ts";
 import { addLink, noteOf } from "./links.ts";
 import { addMemberOf } from "./members.ts";
 import { newIdGuard } from "./new-id.ts";
@@ -135,7 +135,7 @@ const keyKind = ({ now }: Pick<UserDeps, "now">): Kind =>
   kind("machineKeys", {
     type: ImportedMachineKeySchema,
     idOf: ({ keyId }) => keyId,
-    refs: ({ userId }, orgId) => refsOf(userId, orgId),
+    refs: ({ userId }, orgId) => refsOfUser(userId, orgId),
     begin({ keyId, userId, publicKey: bytes, expirationDate }, { orgId, known }) {
       const publicKey = toPublicKey(bytes);
       const ends = toEnd(expirationDate, now());
@@ -162,7 +162,7 @@ const metadataKind = (): Kind =>
     type: ImportedMetadataSchema,
     idOf: ({ userId, key }) => `${userId}/${key}`,
     refs: ({ userId, key }, orgId) => [
-      ...refsOf(userId, orgId),
+      ...refsOfUser(userId, orgId),
       { type: "metadata", id: metadataId(userId, key) },
     ],
     begin:
@@ -175,11 +175,6 @@ const metadataKind = (): Kind =>
         return created(note("metadata", id));
       },
   });
-
-const refsOf = (userId: string, orgId: string): Ref[] => [
-  { type: "organization", id: orgId },
-  { type: "user", id: userId },
-];
 
 /**
  * Whether the user is here already. Who was deleted does not come back under their id.
@@ -225,12 +220,6 @@ function toHuman({ userId, user: wanted, data, notify, externalId }: ImportedHum
   if (wanted === undefined) throw new Error("validation requires who they are");
   const { userName: username, profile, email, phone, password, hashedPassword, otpCode } = wanted;
   const changeRequired = wanted.passwordChangeRequired;
-  const hash = hashedPassword?.value ?? "";
-  const type =
-    hash === ""
-      ? ({ case: "password", value: password } as const)
-      : ({ case: "hash", value: hash } as const);
-  const fields = { password: "user.password", hash: "user.hashed_password.value" };
   return {
     userId,
     isSilent: !notify,
@@ -239,7 +228,7 @@ function toHuman({ userId, user: wanted, data, notify, externalId }: ImportedHum
     data: { ...data, ...(profile && toData(profile)) },
     email: email && toEmail(email),
     phone: toPhone(phone, "user.phone.phone"),
-    password: type.value === "" ? undefined : { type, changeRequired, fields },
+    password: toPassword(password, hashedPassword, { changeRequired, prefix: "user." }),
     totpSecret: otpCode === "" ? undefined : otpCode,
     recoveryCodes: wanted.recoveryCodes,
     // Imports are for whoever writes the instance.
