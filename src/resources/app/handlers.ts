@@ -1,15 +1,15 @@
 import type { ApiAccess, PatchApp } from "#gen/idsvc/resources/app/v3alpha/app_pb.ts";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
-import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
+import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { current } from "../../storage/read-cache.ts";
 import { listing } from "../object/queries.ts";
-import { answering, changing } from "../object/plain.ts";
+import { answering, changing, plainAuthorize } from "../object/plain.ts";
 
-import { projectNotFound, requireProject } from "../project/index.ts";
-import { ownedProjects } from "../grant/index.ts";
+import { requireProject } from "../project/index.ts";
+import { requireInProject } from "../grant/index.ts";
 import { activateApp, addApp, changeSecret, hasSecret, patchApp } from "./app.ts";
 import { type App, app, appEvents, appNotFound, appResource } from "./application.ts";
 import { coversEverybody } from "../../authz/holds.ts";
@@ -19,6 +19,7 @@ import {
   changeApiAccess,
   requireCoversApp,
 } from "./api-access.ts";
+import { answeringChanges, standingReader } from "./answering-changes.ts";
 import { requireSound } from "./compliance.ts";
 import { problemsOf, toApiAccess, toConfig, toGetApp, toPatch } from "./convert.ts";
 import { newClientSecret, removeClientSecret } from "./credentials.ts";
@@ -33,19 +34,10 @@ type NewApp = Pick<App, "projectId" | "name" | "clientId" | "config"> & {
 type KeyMethods = "addKey" | "removeKey" | "listKeys";
 
 export function appAuthorize(deps: Deps): Authorize<Service> {
-  const { tenancy } = deps;
-  const queries = appQueries(deps);
-  const ownedProject = ownedProjects(deps.db);
+  const requireProjectOf = requireInProject(deps);
   return {
-    ...authorizeById(AppService, async ({ id }, scope) => {
-      const { organizationId, projectId } = (await queries.find(scope.instanceId, id)) ?? {};
-      const owned = organizationId && projectId ? { organizationId, projectId } : undefined;
-      await tenancy.require(scope, owned, appNotFound);
-    }),
-    async createApp({ app: wanted }, scope) {
-      const owned = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
-      await tenancy.require(scope, owned, projectNotFound);
-    },
+    ...plainAuthorize(deps, AppService, appQueries(deps).find, appNotFound),
+    createApp: ({ app: wanted }, scope) => requireProjectOf(scope, wanted?.projectId),
   };
 }
 
@@ -58,8 +50,8 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
   const { giveSecret } = clientSecrets(deps.secrets);
   const requireAllowed = allowedConfigs(deps.checkUrl);
-  const standing = standingReader(isLegacyApp);
-  const writes = appWrites(deps, standing);
+  const changeAnswering = answeringChanges(deps.db);
+  const writes = appWrites(deps);
 
   return {
     async createApp({ app: wanted }, scope) {
@@ -98,13 +90,9 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
 
     async regenerateSecret({ id }, scope) {
       return answer(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(app, id);
-        requireCoversApp(loaded.state, scope);
-        tx.record(app, loaded, changeSecret(loaded.state));
-        const by = await standing(scope, loaded.state?.clientId ?? "");
-        const renewed = { isNew: true, staysBeside: false };
-        tx.record(app, loaded, afterAnswersChanged(loaded.state, renewed, by));
-        return { written: tx.written(loaded), ...(await giveSecret(tx, scope, id)) };
+        const renewed = () => ({ isNew: true, staysBeside: false });
+        const changed = await changeAnswering(tx, scope, id, changeSecret, renewed);
+        return { written: tx.written(changed), ...(await giveSecret(tx, scope, id)) };
       });
     },
   };
@@ -115,19 +103,9 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   }
 }
 
-type Standing = ReturnType<typeof standingReader>;
-
-/** What of a caller decides what they may change of an app that has access to our own APIs. */
-const standingReader =
-  (isLegacyApp: ReturnType<typeof legacyAccessReader>) =>
-  async (scope: Scope, clientId: string) => ({
-    permissions: scope.permissions,
-    caller: scope.caller,
-    isLegacy: await isLegacyApp(scope.instanceId, clientId),
-  });
-
 /** What making and changing an app writes, in the unit that it is asked in. */
-function appWrites(deps: Deps, standing: Standing) {
+function appWrites(deps: Deps) {
+  const standing = standingReader(deps.db);
   const { giveSecret, settleSecret } = clientSecrets(deps.secrets);
   const requireAllowed = allowedConfigs(deps.checkUrl);
 
@@ -191,12 +169,9 @@ const allowedConfigs =
 /** Gives and takes client secrets in the unit that it is asked in. */
 function clientSecrets(secrets: Deps["secrets"]) {
   async function giveSecret(tx: Transaction, { instanceId }: Scope, appId: string) {
-    const { clientSecret, change: row } = await newClientSecret(
-      secrets,
-      { instanceId, appId },
-      tx.now,
-    );
-    tx.write(row);
+    const of = { instanceId, appId };
+    const { clientSecret, change } = await newClientSecret(secrets, of, tx.now);
+    tx.write(change);
     return { clientSecret };
   }
 

@@ -9,7 +9,7 @@ import { projectReader } from "../project/index.ts";
 import { apps } from "./application.ts";
 import type { ApiAccess, AppConfig } from "./config.ts";
 import { consoleApp, consoleClientId } from "./console-app.ts";
-import { formerAudiences } from "./former-access.ts";
+import { formerAudiences, ownProjectName } from "./former-access.ts";
 import { appKeys, appOrigins } from "./rows.ts";
 import { type AppRow, oidcOf } from "./queries.ts";
 
@@ -32,19 +32,7 @@ export type FoundApp = {
 
 export type FoundAppKey = { publicKey: string; expirationDate: Date | null };
 
-/** What others ask of apps; never older than the last write that changed any of it (B7). */
-export type AppReader = {
-  byClientId(instanceId: string, clientId: string): Awaitable<FoundApp | undefined>;
-  /** A key of an app, also one that has ended. */
-  keyOf(instanceId: string, appId: string, keyId: string): Promise<FoundAppKey | undefined>;
-  /** The client ids of the apps of a project: the audience of its tokens. */
-  clientIdsOf(instanceId: string, projectId: string): Promise<readonly string[]>;
-  /** Whether browsers may call from here: an origin of an active app, by its redirects or named beside them (A3). */
-  isAllowedOrigin(instanceId: string, origin: string): Promise<boolean>;
-};
-
-// How scopes called the service's own project.
-const ownProjectName = "idsvc";
+export type AppReader = ReturnType<typeof appReader>;
 
 /** Whether an app had tokens for our APIs before apps needed an access to them, and has it still. */
 export function legacyAccessReader(db: Database) {
@@ -76,7 +64,8 @@ export function heldInUse(db: Database) {
     );
 }
 
-export function appReader(db: Database): AppReader {
+/** What others ask of apps; never older than the last write that changed any of it (B7). */
+export function appReader(db: Database) {
   const t = db.table(apps);
   const origins = db.table(appOrigins);
   const isInUse = heldInUse(db);
@@ -106,7 +95,7 @@ export function appReader(db: Database): AppReader {
   );
 
   return {
-    byClientId: (instanceId, clientId) =>
+    byClientId: (instanceId: string, clientId: string): Awaitable<FoundApp | undefined> =>
       clientId === consoleClientId
         ? console(instanceId)
         : whenKnown(byClientId(instanceId, clientId), (row) => {
@@ -123,13 +112,20 @@ export function appReader(db: Database): AppReader {
               })),
             );
           }),
-    async keyOf(instanceId, appId, keyId) {
+    /** A key of an app, also one that has ended. */
+    async keyOf(
+      instanceId: string,
+      appId: string,
+      keyId: string,
+    ): Promise<FoundAppKey | undefined> {
       return keyById(instanceId, JSON.stringify([appId, keyId]), [appId, keyId]);
     },
-    async clientIdsOf(instanceId, projectId) {
+    /** The client ids of the apps of a project: the audience of its tokens. */
+    async clientIdsOf(instanceId: string, projectId: string): Promise<readonly string[]> {
       return clientIds(instanceId, projectId);
     },
-    async isAllowedOrigin(instanceId, origin) {
+    /** Whether browsers may call from here: an origin of an active app, by its redirects or named beside them (A3). */
+    async isAllowedOrigin(instanceId: string, origin: string): Promise<boolean> {
       for (const app of await withOrigin(instanceId, origin)) {
         if (await isInUse(instanceId, app)) return true;
       }

@@ -1,8 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type {
-  AffectedByPreviewSchema,
-  PreviewIDPStatePolicyResponseSchema,
-} from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
+import type { PreviewIDPStatePolicyResponseSchema } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { SomeIds } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
@@ -52,12 +49,7 @@ export async function previewPolicy(
           affected.linkedUsers(instanceId, id, within, mostTold),
           affected.apps(instanceId, within, mostTold),
         ]);
-  return {
-    ...states,
-    organizations: toAffected(organizations),
-    users: toAffected(users),
-    apps: toAffected(apps),
-  };
+  return { ...states, organizations, users, apps };
 }
 
 const isOrganization =
@@ -73,8 +65,3 @@ function inheriting(db: Database, { instanceId, id }: IdpRow): InOrganizations {
     return not(hasRow(db, idpPolicies.table, { instanceId, resourceId: id, contextId }, decides));
   };
 }
-
-const toAffected = ({ total, ids }: SomeIds): MessageInitShape<typeof AffectedByPreviewSchema> => ({
-  total,
-  ids,
-});

@@ -9,12 +9,12 @@ import type { Deps } from "../../projection/module.ts";
 import { type Found, isOneOf } from "../../projection/search.ts";
 import { eq, ne, or, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
+import { fromState } from "../object/filters.ts";
 import { ownerWithin } from "../object/details.ts";
 import { objectQueries } from "../object/queries.ts";
 import {
   actingContext,
   createReuse,
-  fromState,
   type Reusable,
   type SeenResource,
   type StatePolicy,

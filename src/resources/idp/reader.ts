@@ -1,4 +1,3 @@
-import type { Awaitable } from "../../awaitable.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Database } from "../../storage/database.ts";
@@ -39,27 +38,10 @@ export type Idp = {
   };
 }[IdpType];
 
-/** Identity providers for the login. Answers are cached: a hit gives no promise, and none is older than a second. */
-export type IdpReader = {
-  /**
-   * The providers that are active in an organization, or in the instance itself, by name; none while the feature
-   * `multitenancy_resources_api` is off.
-   */
-  list(instanceId: string, organizationId: string | undefined): Awaitable<readonly OfferedIdp[]>;
-  /** A provider, active or not; undefined once it is gone. */
-  provider(instanceId: string, idpId: string): Awaitable<Idp | undefined>;
-  /**
-   * The state of a provider in an organization, or in the instance itself (E2, E5). Undefined where the context
-   * does not have it: it is gone, or it is another organization's. While the feature is off all are inactive.
-   */
-  effectiveState(
-    instanceId: string,
-    organizationId: string | undefined,
-    idpId: string,
-  ): Promise<EffectiveState | undefined>;
-};
+export type IdpReader = ReturnType<typeof idpReader>;
 
-export function idpReader(db: Database, features: FeatureReader): IdpReader {
+/** Identity providers for the login. Answers are cached: a hit gives no promise, and none is older than a second. */
+export function idpReader(db: Database, features: FeatureReader) {
   const t = db.table(idps);
   const p = db.table(idpPolicies.table);
   const inContext = cachedRead(
@@ -89,15 +71,28 @@ export function idpReader(db: Database, features: FeatureReader): IdpReader {
   const isOn = (instanceId: string) => features.isOn(instanceId, "multitenancy_resources_api");
 
   return {
-    async list(instanceId, organizationId = "") {
+    /**
+     * The providers that are active in an organization, or in the instance itself, by name; none while the feature
+     * `multitenancy_resources_api` is off.
+     */
+    async list(instanceId: string, organizationId = ""): Promise<readonly OfferedIdp[]> {
       if (!(await isOn(instanceId))) return [];
       const all = await inContext(instanceId, organizationId);
       return [...all.values()]
         .filter(({ state }) => state === "active")
         .map(({ offered }) => offered);
     },
-    provider: (instanceId, idpId) => byId(instanceId, idpId),
-    async effectiveState(instanceId, organizationId = "", idpId) {
+    /** A provider, active or not; undefined once it is gone. */
+    provider: (instanceId: string, idpId: string) => byId(instanceId, idpId),
+    /**
+     * The state of a provider in an organization, or in the instance itself (E2, E5). Undefined where the context
+     * does not have it: it is gone, or it is another organization's. While the feature is off all are inactive.
+     */
+    async effectiveState(
+      instanceId: string,
+      organizationId: string | undefined = "",
+      idpId: string,
+    ): Promise<EffectiveState | undefined> {
       const found = (await inContext(instanceId, organizationId)).get(idpId);
       return found && (await isOn(instanceId)) ? found.state : found && "inactive";
     },

@@ -2,8 +2,6 @@ import { randomBytes } from "node:crypto";
 import { failedPrecondition, invalidField, notFound } from "../../errors.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Answer, Way } from "../../federation/index.ts";
-import { Conflict } from "../../storage/database.ts";
-import { updateRows } from "../../storage/row-change.ts";
 import { directoryAsker } from "./ask-directory.ts";
 import { idpIntent } from "./intent.ts";
 import {
@@ -14,13 +12,14 @@ import {
   type IdpIntents,
 } from "./intents.ts";
 import {
+  changeOnce,
   type IntentAt,
   type LinkedUser,
   loginRecords,
   type Success,
   type Wanted,
 } from "./records.ts";
-import { idpIntents, type IntentRow } from "./table.ts";
+import type { IntentRow } from "./table.ts";
 
 export type { GoesOn, IntentAt, LinkedUser, Success, Wanted } from "./records.ts";
 
@@ -132,17 +131,7 @@ function retrieval({ db, events }: IntentDeps, linkedUser: LinkedUser, intents: 
     const said = await intents.said(instanceId, proof);
     if (said === undefined) throw tokenInvalid();
     const unread = { instanceId, id: proof.id, isRetrieved: false };
-    await db
-      .commit({
-        instanceId,
-        expect: [{ kind: "rows", table: idpIntents, where: unread, count: 1 }],
-        claims: [],
-        events: [],
-        changes: [updateRows(idpIntents, unread, { isRetrieved: true })],
-      })
-      .catch((error: unknown) => {
-        throw error instanceof Conflict ? tokenInvalid() : error;
-      });
+    await changeOnce(db, unread, { isRetrieved: true }, tokenInvalid);
     const written = await events.transact(at, async (tx) =>
       tx.written(await tx.load(idpIntent, proof.id)),
     );

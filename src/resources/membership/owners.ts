@@ -1,4 +1,5 @@
 import type { EventStore } from "../../eventstore/eventstore.ts";
+import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { rowsWhere } from "../../projection/rows.ts";
 import { organization } from "../org/index.ts";
@@ -17,6 +18,14 @@ export async function ownersByInstance(db: Database): Promise<Map<string, string
       [...new Set(all.map(({ userId }) => userId))],
     ]),
   );
+}
+
+/** The owners of each instance, and until when one of them can log in as things are. */
+export async function* lastOwners({ db, events }: Pick<Deps, "db" | "events">) {
+  for (const [instanceId, owners] of await ownersByInstance(db)) {
+    const ends = await Promise.all(owners.map((id) => canLogInUntil(events, instanceId, id)));
+    yield { instanceId, owners, end: Math.max(...ends) };
+  }
 }
 
 /** Until when an owner can log in as things are (milliseconds since the epoch); who cannot at all could never. */

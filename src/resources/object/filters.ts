@@ -2,7 +2,6 @@ import { hasRow } from "../../projection/rows.ts";
 import { type Column, eq, gt, gte, lt, lte, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Organization } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import {
-  type InIDsFilter,
   type NameFilter,
   State,
   type StateFilter,
@@ -10,7 +9,7 @@ import {
   TimestampFilterMethod,
 } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
-import { isOneOf, matchesText } from "../../projection/search.ts";
+import { matchesText } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import type { List } from "./declared.ts";
 import { toTextMethod } from "./list.ts";
@@ -30,9 +29,6 @@ export const hasName = (
   columns: TextColumns,
   { name, method }: Pick<NameFilter, "name" | "method">,
 ): SQL | undefined => matches(db, columns, method, name);
-
-export const hasId = (column: Column, { ids }: Pick<InIDsFilter, "ids">): SQL =>
-  isOneOf(column, ids);
 
 /** Keeps the objects of whose list the value is one. */
 export function isListed(
@@ -60,12 +56,12 @@ export async function isOfOrganization(
 export type RowState = "active" | "inactive";
 
 export const hasState = (column: Column, { state }: StateFilter): SQL =>
-  eq(column, toRowState(state));
+  eq(column, fromState(state));
 
 export const toState = (state: string): State =>
   state === "active" ? State.EFFECTIVE_STATE_ACTIVE : State.EFFECTIVE_STATE_INACTIVE;
 
-const toRowState = (state: State): RowState =>
+export const fromState = (state: State): RowState =>
   state === State.EFFECTIVE_STATE_ACTIVE ? "active" : "inactive";
 
 const timeMethods: Record<number, (column: Column, date: Date) => SQL> = {

@@ -22,12 +22,12 @@ import type { DomainError } from "../../errors.ts";
 import { rowById } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { columnIn } from "../../projection/rows.ts";
-import { type Found, search } from "../../projection/search.ts";
+import { type Found, isOneOf, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { type Column, eq, type SQL } from "../../storage/drizzle.ts";
 import type { Row, Table } from "../../storage/table.ts";
 import { toListDetails } from "./details.ts";
-import { hasId, hasState, hasTime, isOfOrganization, matches } from "./filters.ts";
+import { hasState, hasTime, isOfOrganization, matches } from "./filters.ts";
 import { filterTree, holdingFilters } from "./filter-tree.ts";
 import { listName, looksAtEach, toPage } from "./list.ts";
 
@@ -206,7 +206,7 @@ function comparison(
     case "ids": {
       const [, of = ""] = /^in(.*)Ids$/.exec(name) ?? [];
       const column = columnOf(of === "" ? "id" : `${of[0]?.toLowerCase()}${of.slice(1)}Id`);
-      return (value: InIDsFilter) => hasId(column, value);
+      return ({ ids }: InIDsFilter) => isOneOf(column, ids);
     }
     case "id": {
       const column = columnOf(name === "id" ? name : `${name}Id`);

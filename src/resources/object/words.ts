@@ -4,6 +4,7 @@ type WordOf<E extends Members, P extends string> = Exclude<
   { [K in keyof E]: K extends `${P}${infer N}` ? Lowercase<N> : never }[keyof E],
   "unspecified"
 >;
+type Words<W, M> = { word(member: number): W; member(word: string): M };
 
 /**
  * The words that the domain has for the members of an enum: their names in lower case, without what all begin with.
@@ -14,7 +15,7 @@ export function wordsOf<E extends Members, U extends string, P extends string = 
   members: E,
   unchosen: U,
   prefix?: P,
-) {
+): Words<WordOf<E, P> | U, E[keyof E]> {
   const beginning = prefix?.length ?? 0;
   const pairs = Object.entries(members)
     .map(([name, member]) => [name.slice(beginning).toLowerCase(), member] as const)

@@ -1,4 +1,3 @@
-import type { Awaitable } from "../../awaitable.ts";
 import {
   ProjectFieldNameSchema,
   ProjectSearchFilterSchema,
@@ -20,11 +19,6 @@ import { objectQueries } from "../object/queries.ts";
 
 export type ProjectRow = Row<typeof projects.table>;
 
-/** What other slices ask of a project. */
-export type ProjectReader = {
-  byId(instanceId: string, id: string): Awaitable<FoundProject | undefined>;
-};
-
 /** What grants say of projects; the slice of grants answers. */
 export type GrantsOfProjects = {
   /** The active grants of a project, and the organizations that they were given to. */
@@ -37,21 +31,8 @@ export type GrantsOfProjects = {
   ): SQL;
 };
 
-export type FoundProject = {
-  id: string;
-  name: string;
-  organizationId: string;
-  state: string;
-  /** Its roles are told of its users unasked. */
-  roleAssertion: boolean;
-  /** Who logs in needs a role in it. */
-  authorizationRequired: boolean;
-  /** Who logs in must be of an organization that owns it or that it is granted to. */
-  projectAccessRequired: boolean;
-};
-
-/** Projects, never older than the last write that changed any (B7). */
-export const projectReader = (db: Database): ProjectReader => ({
+/** What other slices ask of projects: never older than the last write that changed any (B7). */
+export const projectReader = (db: Database) => ({
   byId: cachedRead(db, [projects.table], rowByKey(db, projects.table)),
 });
 

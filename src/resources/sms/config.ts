@@ -24,13 +24,6 @@ export const smsKind: MessageProviderKind<SmsConfig> = {
   secret: "token",
   usesSecret: ({ kind }) => kind === "gateway",
   moves: (before, after) => (before.url === after.url ? undefined : "gateway_url"),
-  refusals: {
-    notFound: "SMS_PROVIDER_NOT_FOUND",
-    active: "SMS_PROVIDER_ACTIVE_ALREADY",
-    inactive: "SMS_PROVIDER_INACTIVE_ALREADY",
-    secretRequired: "SMS_PROVIDER_TOKEN_REQUIRED",
-    fixed: "SMS_PROVIDER_KIND_FIXED",
-  },
 };
 
 /** The configuration of a new provider. */

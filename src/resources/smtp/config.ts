@@ -38,13 +38,6 @@ export const smtpKind: MessageProviderKind<MailConfig> = {
     if (before.host !== after.host || before.port !== after.port) return "host";
     return before.tls === after.tls ? undefined : "tls";
   },
-  refusals: {
-    notFound: "SMTP_PROVIDER_NOT_FOUND",
-    active: "SMTP_PROVIDER_ACTIVE_ALREADY",
-    inactive: "SMTP_PROVIDER_INACTIVE_ALREADY",
-    secretRequired: "SMTP_PROVIDER_PASSWORD_REQUIRED",
-    fixed: "SMTP_PROVIDER_KIND_FIXED",
-  },
 };
 
 /** The configuration of a new provider. */

@@ -4,7 +4,6 @@ import type { Deps, Module } from "../../projection/module.ts";
 import { type SendTest, smtpHandlers } from "./handlers.ts";
 import { smtp } from "./storage.ts";
 
-export type { SendTest } from "./handlers.ts";
 export {
   type HttpProvider,
   type MailProvider,

@@ -29,18 +29,32 @@ export const privateKeyRef = (instanceId: string, id: string): SecretRef => ({
 });
 
 type Outcome = () => Written;
+type Parts = Pick<Deps, "newId" | "secrets">;
+
+/** Adds a key to the `count` that an instance has. */
+async function begin(
+  { newId, secrets }: Parts,
+  tx: Transaction,
+  instanceId: string,
+  made: SigningKey,
+  count: number,
+) {
+  const loaded = tx.begin(webKeys.aggregate, newId());
+  const owner = { type: "instance", id: instanceId } as const;
+  tx.record(webKeys.aggregate, loaded, addWebKey(made, count), owner);
+  tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
+  return loaded;
+}
 
 /** Adds the first key of an instance, which signs at once: nobody has asked for its keys before. */
 export async function addFirstWebKey(
-  { newId, secrets }: Pick<Deps, "newId" | "secrets">,
+  parts: Parts,
   tx: Transaction,
   instanceId: string,
   made: SigningKey,
 ): Promise<void> {
-  const loaded = tx.begin(webKeys.aggregate, newId());
-  tx.record(webKeys.aggregate, loaded, addWebKey(made, 0), { type: "instance", id: instanceId });
+  const loaded = await begin(parts, tx, instanceId, made, 0);
   tx.record(webKeys.aggregate, loaded, activateWebKey(loaded.state));
-  tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
 }
 
 /** Adds a key of an algorithm that an app asks for, where the instance has none of it. */
@@ -58,17 +72,14 @@ export async function requireKeyOf(
 }
 
 /** The changes of the keys of one instance, each within a unit. */
-export function webKeyChanges({ db, newId, secrets }: Pick<Deps, "db" | "newId" | "secrets">) {
+export function webKeyChanges(deps: Parts & Pick<Deps, "db">) {
+  const { db, secrets } = deps;
   return {
     /** Adds a key that signs nothing yet. */
     async add(tx: Transaction, instanceId: string, made: SigningKey): Promise<Outcome> {
       const rows = await rowsWhere(db, webKeys.table, { instanceId });
       tx.expectRows(webKeys.table, { instanceId }, rows.length);
-      const loaded = tx.begin(webKeys.aggregate, newId());
-      const owner = { type: "instance", id: instanceId } as const;
-      tx.record(webKeys.aggregate, loaded, addWebKey(made, rows.length), owner);
-      tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
-      return tx.written(loaded);
+      return tx.written(await begin(deps, tx, instanceId, made, rows.length));
     },
 
     /** Lets a key sign in the place of the one that does. */

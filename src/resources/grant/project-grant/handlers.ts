@@ -10,8 +10,7 @@ import { toDetails } from "../../object/details.ts";
 import { mayOn } from "../../../authz/tenancy.ts";
 import { answering, changing, plainHandlers, toMessage } from "../../object/plain.ts";
 import { requireOrganization } from "../../org/index.ts";
-import { projectNotFound, requireProject } from "../../project/index.ts";
-import { ownedProjects } from "./queries.ts";
+import { requireProject } from "../../project/index.ts";
 import { deleteProjectGrant } from "../delete-project-grant.ts";
 import { patchProjectGrant } from "../patch-project-grant.ts";
 import { requireRolesOfProject } from "../require-roles.ts";
@@ -22,14 +21,14 @@ import {
   projectGrants,
 } from "./project-grant.ts";
 import { acceptanceReader } from "./acceptance.ts";
-import { type ProjectGrantRow, projectGrantQueries } from "./queries.ts";
+import { type ProjectGrantRow, projectGrantQueries, requireInProject } from "./queries.ts";
 
 type Service = typeof ProjectGrantService;
 
 export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
   const { find, get } = projectGrantQueries(deps);
-  const ownedProject = ownedProjects(deps.db);
+  const requireProjectOf = requireInProject(deps);
   // For the organization that has it; who answers for the project may read it, and no more.
   const granted = async ({ id }: { id: string }, scope: Scope) => {
     const row = await get(scope.instanceId, id);
@@ -51,10 +50,8 @@ export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
     }),
     acceptProjectGrant: granted,
     declineProjectGrant: granted,
-    async createProjectGrant({ projectGrant: wanted }, scope) {
-      const owned = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
-      await tenancy.require(scope, owned, projectNotFound);
-    },
+    createProjectGrant: ({ projectGrant: wanted }, scope) =>
+      requireProjectOf(scope, wanted?.projectId),
   };
 }
 

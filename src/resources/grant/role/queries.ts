@@ -6,11 +6,8 @@ import type { Deps } from "../../../projection/module.ts";
 import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, eq } from "../../../storage/drizzle.ts";
-import type { Row } from "../../../storage/table.ts";
 import { objectQueries } from "../../object/queries.ts";
 import { roles } from "./role.ts";
-
-export type RoleRow = Row<typeof roles.table>;
 
 /** Which of these keys are keys of roles of the project. */
 export async function keysOfProject(
