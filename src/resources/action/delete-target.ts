@@ -1,6 +1,7 @@
-import { decideOn, type WriteContext, type Written } from "../../eventstore/transaction.ts";
+import { decideOn, type WriteContext } from "../../eventstore/transaction.ts";
 import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
+import { answering } from "../object/plain.ts";
 import { execution, withoutTarget } from "./execution/execution.ts";
 import { executionTargets } from "./execution/projection.ts";
 import { signingKeyRef } from "./target/signing-key.ts";
@@ -10,19 +11,13 @@ import { targets } from "./target/target.ts";
  * Deletes a target and takes it out of every execution that lists it, as one unit (specification 4.1.1). An execution
  * that begins to list it meanwhile makes the decision be taken anew.
  */
-export async function removeTarget(
-  { db, events, secrets }: Deps,
-  at: WriteContext,
-  id: string,
-): Promise<Written> {
-  const written = await events.transact(at, async (tx) => {
+export const removeTarget = (deps: Deps, at: WriteContext, id: string) =>
+  answering(deps)(at, async (tx) => {
     const removed = await decideOn(tx, targets.aggregate, id, targets.remove);
     const listing = { instanceId: at.instanceId, targetId: id };
-    for (const other of await allIds(db, tx, executionTargets, listing, "executionId")) {
+    for (const other of await allIds(deps.db, tx, executionTargets, listing, "executionId")) {
       await decideOn(tx, execution, other, (state) => withoutTarget(state, id));
     }
-    tx.write(secrets.remove(signingKeyRef(at.instanceId, id)));
-    return tx.written(removed);
+    tx.write(deps.secrets.remove(signingKeyRef(at.instanceId, id)));
+    return { written: tx.written(removed) };
   });
-  return written();
-}

@@ -1,6 +1,7 @@
 import { requireSequence } from "../../eventstore/expected-sequence.ts";
-import { decideOn, type WriteContext, type Written } from "../../eventstore/transaction.ts";
+import { decideOn, type WriteContext } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { answering } from "../object/plain.ts";
 import { projectGrants } from "./project-grant/project-grant.ts";
 import { userGrantRemoval } from "./user-grant/cascade.ts";
 
@@ -13,17 +14,16 @@ export async function deleteProjectGrant(
   deps: Pick<Deps, "db" | "events">,
   at: WriteContext,
   id: string,
-): Promise<Written> {
+) {
   const { aggregate } = projectGrants;
   const { state, last } = await deps.events.load(aggregate, at.instanceId, id);
   projectGrants.require(state);
   requireSequence(at, last?.sequence ?? 0n);
   const userGrants = userGrantRemoval(deps);
   await userGrants.ahead(at, { projectGrantId: id });
-  const written = await deps.events.transact(at, async (tx) => {
+  return answering(deps)(at, async (tx) => {
     const removed = await decideOn(tx, aggregate, id, projectGrants.remove);
     await userGrants.within(tx, { projectGrantId: id });
-    return tx.written(removed);
+    return { written: tx.written(removed) };
   });
-  return written();
 }

@@ -1,6 +1,7 @@
 import { requireSequence } from "../../eventstore/expected-sequence.ts";
-import { decideOn, type WriteContext, type Written } from "../../eventstore/transaction.ts";
+import { decideOn, type WriteContext } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { answering } from "../object/plain.ts";
 import { byDecision, removal } from "../object/removal.ts";
 import {
   loseGrantedRoles,
@@ -15,11 +16,7 @@ import { roleLoss } from "./user-grant/cascade.ts";
  *
  * @throws NOT_FOUND ROLE_NOT_FOUND
  */
-export async function deleteRole(
-  deps: Pick<Deps, "db" | "events">,
-  at: WriteContext,
-  id: string,
-): Promise<Written> {
+export async function deleteRole(deps: Pick<Deps, "db" | "events">, at: WriteContext, id: string) {
   const { state, last } = await deps.events.load(roles.aggregate, at.instanceId, id);
   const { projectId, key: roleKey } = roles.require(state);
   requireSequence(at, last?.sequence ?? 0n);
@@ -32,11 +29,10 @@ export async function deleteRole(
   );
   const ofUserGrants = roleLoss(deps, [roleKey]);
   await ofUserGrants.ahead(at, having);
-  const written = await deps.events.transact(at, async (tx) => {
+  return answering(deps)(at, async (tx) => {
     const removed = await decideOn(tx, roles.aggregate, id, roles.remove);
     await ofProjectGrants.within(tx, having);
     await ofUserGrants.within(tx, having);
-    return tx.written(removed);
+    return { written: tx.written(removed) };
   });
-  return written();
 }

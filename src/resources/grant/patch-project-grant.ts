@@ -1,9 +1,9 @@
 import { requireSequence } from "../../eventstore/expected-sequence.ts";
-import type { WriteContext, Written } from "../../eventstore/transaction.ts";
+import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { answering } from "../object/plain.ts";
 import { projectGrants } from "./project-grant/project-grant.ts";
-import { requireRolesOfProject } from "./require-roles.ts";
-import { keysOfProject } from "./role/queries.ts";
+import { keysOfProject, requireRolesOfProject } from "./role/queries.ts";
 import { requireKeys, withoutKeys } from "./role/role.ts";
 import { roleLoss } from "./user-grant/cascade.ts";
 
@@ -18,7 +18,7 @@ export async function patchProjectGrant(
   at: WriteContext,
   id: string,
   roleKeys: string[],
-): Promise<Written> {
+) {
   const { db, events } = deps;
   const { aggregate } = projectGrants;
   const { state, last } = await events.load(aggregate, at.instanceId, id);
@@ -30,7 +30,7 @@ export async function patchProjectGrant(
   for (const roleKey of gone) {
     await roleLoss(deps, gone).ahead(at, { projectGrantId: id, roleKey });
   }
-  const written = await events.transact(at, async (tx) => {
+  return answering(deps)(at, async (tx) => {
     const loaded = await tx.load(aggregate, id);
     const before = loaded.state?.roleKeys ?? [];
     const changed = projectGrants.patch(loaded.state, { roleKeys });
@@ -44,9 +44,8 @@ export async function patchProjectGrant(
       }
     }
     tx.record(aggregate, loaded, changed);
-    return tx.written(loaded);
+    return { written: tx.written(loaded) };
   });
-  return written();
 }
 
 const field = "project_grant.role_keys";

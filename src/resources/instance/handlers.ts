@@ -43,7 +43,7 @@ export function instanceHandlers(
     async patchInstance({ id, instance: patch }, scope) {
       const at = writeContext(scope, id);
       const written = await execute(events.transact, at, instance, { id }, (state) =>
-        patchInstance(state, patch?.name === undefined ? {} : { name: patch.name }),
+        patchInstance(state, patch?.name),
       );
       return { details: toDetails(written) };
     },
@@ -109,10 +109,11 @@ export function instanceHandlers(
     const loaded = await tx.load(limits, id);
     const { block, auditLogRetention, resetAuditLogRetention = false, quotas } = wanted;
     const changes = setLimits(loaded.state, {
-      ...(block === undefined ? {} : { block }),
-      ...(auditLogRetention === undefined ? {} : { auditLogRetentionMs: toMs(auditLogRetention) }),
-      ...(resetAuditLogRetention ? { auditLogRetentionMs: null } : {}),
-      ...(quotas === undefined ? {} : { quotas: fromQuotas(quotas) }),
+      block,
+      auditLogRetentionMs: resetAuditLogRetention
+        ? null
+        : auditLogRetention && toMs(auditLogRetention),
+      quotas: quotas && fromQuotas(quotas),
     });
     tx.record(limits, loaded, changes, systemOwner);
     // Setting what was never otherwise succeeds, and there is no event to tell of.

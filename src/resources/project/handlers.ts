@@ -2,7 +2,6 @@ import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_ser
 import { writeContext } from "../../authz/context.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { toDetails } from "../object/details.ts";
 import { deleteProject } from "./delete-project.ts";
 import { isServiceProject } from "./service-project.ts";
 import { deactivateProject, projects } from "./project.ts";
@@ -31,8 +30,6 @@ export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<
         deactivateProject(state, await isServiceProject(tx, scope.instanceId, id)),
       ),
 
-    async deleteProject({ id }, scope) {
-      return { details: toDetails(await deleteProject(deps, writeContext(scope), id)) };
-    },
+    deleteProject: ({ id }, scope) => deleteProject(deps, writeContext(scope), id),
   };
 }

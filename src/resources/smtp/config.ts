@@ -7,7 +7,11 @@ import type {
   SMTPProvider,
 } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_pb.ts";
 import { failedPrecondition } from "../../errors.ts";
-import { type MessageProviderKind, providerFixed } from "../messageprovider/index.ts";
+import {
+  defineMessageProviders,
+  type MessageProviderKind,
+  providerFixed,
+} from "../messageprovider/index.ts";
 
 /** Who mails come from. Empty texts are not told. */
 type Sender = { senderAddress: string; senderName: string; replyToAddress: string };
@@ -39,6 +43,9 @@ export const smtpKind: MessageProviderKind<MailConfig> = {
     return before.tls === after.tls ? undefined : "tls";
   },
 };
+
+/** Where providers of mails are kept. */
+export const smtp = defineMessageProviders(smtpKind);
 
 /** The configuration of a new provider. */
 export function newConfig(wanted: SMTPProvider): MailConfig {

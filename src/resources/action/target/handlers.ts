@@ -5,7 +5,6 @@ import type { Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { listing } from "../../object/queries.ts";
 import { decideOn } from "../../../eventstore/transaction.ts";
-import { toDetails } from "../../object/details.ts";
 import { answering } from "../../object/plain.ts";
 import { newSigningKey } from "../../object/signing-key.ts";
 import { removeTarget } from "../delete-target.ts";
@@ -64,9 +63,7 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
       });
     },
 
-    async deleteTarget({ id }, scope) {
-      return { details: toDetails(await removeTarget(deps, writeContext(scope), id)) };
-    },
+    deleteTarget: ({ id }, scope) => removeTarget(deps, writeContext(scope), id),
 
     async getTarget({ id }, { instanceId }) {
       return responseOf(await queries.get(instanceId, id));

@@ -6,14 +6,13 @@ import { cachedResponse } from "../../../authz/response-cache.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { listing } from "../../object/queries.ts";
-import { toDetails } from "../../object/details.ts";
 import { mayOn } from "../../../authz/tenancy.ts";
 import { answering, changing, plainHandlers, toMessage } from "../../object/plain.ts";
 import { requireOrganization } from "../../org/index.ts";
 import { requireProject } from "../../project/index.ts";
 import { deleteProjectGrant } from "../delete-project-grant.ts";
 import { patchProjectGrant } from "../patch-project-grant.ts";
-import { requireRolesOfProject } from "../require-roles.ts";
+import { requireRolesOfProject } from "../role/queries.ts";
 import {
   acceptProjectGrant,
   addProjectGrant,
@@ -105,16 +104,9 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
       });
     },
 
-    async patchProjectGrant({ id, projectGrant: patch }, scope) {
-      const roleKeys = patch?.roleKeys ?? [];
-      return {
-        details: toDetails(await patchProjectGrant(deps, writeContext(scope), id, roleKeys)),
-      };
-    },
-
-    async deleteProjectGrant({ id }, scope) {
-      return { details: toDetails(await deleteProjectGrant(deps, writeContext(scope), id)) };
-    },
+    patchProjectGrant: ({ id, projectGrant: patch }, scope) =>
+      patchProjectGrant(deps, writeContext(scope), id, patch?.roleKeys ?? []),
+    deleteProjectGrant: ({ id }, scope) => deleteProjectGrant(deps, writeContext(scope), id),
 
     async getProjectGrant({ id }, { instanceId }) {
       const row = await queries.get(instanceId, id);

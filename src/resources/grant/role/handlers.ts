@@ -2,7 +2,6 @@ import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.
 import { writeContext } from "../../../authz/context.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { toDetails } from "../../object/details.ts";
 import { plainAuthorize, plainHandlers } from "../../object/plain.ts";
 import { requireProject } from "../../project/index.ts";
 import { deleteRole } from "../delete-role.ts";
@@ -30,7 +29,5 @@ export const roleHandlers = (deps: Deps): Handlers<Service> => ({
     },
   }),
 
-  async deleteRole({ id }, scope) {
-    return { details: toDetails(await deleteRole(deps, writeContext(scope), id)) };
-  },
+  deleteRole: ({ id }, scope) => deleteRole(deps, writeContext(scope), id),
 });

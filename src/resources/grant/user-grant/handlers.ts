@@ -8,7 +8,7 @@ import { projectNotFound, requireProject } from "../../project/index.ts";
 import { ownedProjects } from "../project-grant/queries.ts";
 import { requireUser } from "../../user/index.ts";
 import { projectGrants, requireProjectGrant } from "../project-grant/project-grant.ts";
-import { requireRolesOfProject } from "../require-roles.ts";
+import { requireRolesOfProject } from "../role/queries.ts";
 import { requireKeys, withoutKeys } from "../role/role.ts";
 import { grantContexts, ownedIn } from "./grant-context.ts";
 import { userGrantQueries } from "./queries.ts";
