@@ -107,7 +107,7 @@ function appMaker(deps: Deps) {
       const added = addApp(loaded.state, { projectId, name, clientId, config });
       tx.record(app, loaded, added, { type: "org", id: orgId });
       if (inactive) tx.record(app, loaded, appResource.deactivate(loaded.state));
-      return created(note("app", appId, { projectId, orgId, clientId, kind: config.kind }));
+      return created(note("app", appId, { orgId }));
     };
   };
 }

@@ -31,7 +31,7 @@ import { toData, toEmail, toPassword, toPhone } from "../convert.ts";
 import { grantRoles } from "./grants.ts";
 import { toEnd, toPublicKey } from "./keys.ts";
 import { created, existed, kind, type Kind, note, type Ref, refsOfUser } from "./kind.ts";
-import { addLink, noteOf } from "./links.ts";
+import { addLink } from "./links.ts";
 import { addMemberOf } from "./members.ts";
 import { newIdGuard } from "./new-id.ts";
 
@@ -81,8 +81,7 @@ function humanKind(deps: UserDeps): Kind {
           await addMemberOf(tx, importContext, newId, member, "org_roles");
         }
         if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
-        const links = (record.user?.idps ?? []).map((link) => noteOf(userId, link));
-        return created(note("user", userId, { orgId, schema: "human" }), ...links);
+        return created(note("user", userId, { orgId }));
       };
     },
   });
@@ -125,7 +124,7 @@ function machineKind(deps: UserDeps): Kind {
           tx.record(user, loaded, changeExternalId(loaded.state, externalId));
         }
         if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
-        return created(note("user", userId, { orgId, schema: "machine" }));
+        return created(note("user", userId, { orgId }));
       },
   });
 }
