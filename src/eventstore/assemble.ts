@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { SealingKey } from "../crypto/secrets.ts";
 import type { ClaimChange, StoredEvent } from "../storage/database.ts";
 import { PendingSequence, type RowChange } from "../storage/row-change.ts";
-import { claimChange } from "./attempts.ts";
+import { claimChange } from "./claims.ts";
 import type { ClaimStatement, NewEvent, OwnerRef, Recorded } from "./event.ts";
 import type { Loaded } from "./eventstore.ts";
 import type { UnitOrigin } from "./origins.ts";

@@ -16,7 +16,8 @@ const userType = "user";
 
 type Json = Record<string, unknown>;
 const none: readonly never[] = [];
-const erased = (name: string): [string, string] => [name, ""];
+/** Every fold takes an erased person for one whose texts are empty, and goes on. */
+const emptied = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, ""]));
 
 type SealedIn = { instanceId: string; aggregateId: string; createdAt: Date; isNew: boolean };
 type Sealed = { payload: unknown; changes: readonly RowChange[] };
@@ -25,6 +26,8 @@ type Sealed = { payload: unknown; changes: readonly RowChange[] };
 export type PayloadCodec = {
   /** @param at.isNew nothing was ever stored of the aggregate, a key of its own neither */
   seal(event: NewEvent, at: SealedIn, newKeys: Map<string, SealingKey>): Promise<Sealed>;
+  /** An event as it is read once whom it tells of is erased: its personal fields are empty. */
+  erased(event: NewEvent): NewEvent;
   /** Personal fields whose key is gone are empty. */
   open(type: string, stored: unknown, instanceId: string, aggregateId: string): Promise<unknown>;
   rules(type: string): AnyPayload;
@@ -88,6 +91,12 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
       return sealPersonal(event, personal, at, newKeys);
     },
 
+    erased(event) {
+      const { personal } = ruleOf(event.type);
+      if (personal === undefined) return event;
+      return { ...event, payload: { ...Object(event.payload), ...emptied(personal) } };
+    },
+
     async open(type, stored, instanceId, aggregateId) {
       const rule = rules.get(type);
       if (rule?.personal === undefined || stored === null || typeof stored !== "object")
@@ -96,8 +105,7 @@ export function createPayloadCodec(all: AnyEvents[], secrets: SecretStore): Payl
       if (typeof sealed !== "string") return clear;
       const subject = subjectOf(rule, clear, aggregateId);
       const key = await secrets.personalKey(instanceId, subject);
-      // Every fold takes an erased person for one whose texts are empty, and goes on.
-      if (key === undefined) return { ...clear, ...Object.fromEntries(rule.personal.map(erased)) };
+      if (key === undefined) return { ...clear, ...emptied(rule.personal) };
       const bytes = open(
         key,
         encryptionContextOf(instanceId, subject, type),

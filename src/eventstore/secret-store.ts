@@ -37,6 +37,17 @@ export type SecretRef = {
   id: string;
 };
 
+/** Names the secret of a kind of which each owner of a type has one. */
+export const onlySecretOf =
+  (ownerType: string, kind: string) =>
+  (instanceId: string, ownerId: string): SecretRef => ({
+    instanceId,
+    ownerType,
+    ownerId,
+    kind,
+    id: "1",
+  });
+
 export type FoundSecret = {
   ownerType: string;
   ownerId: string;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { aborted, callerGone } from "../errors.ts";
-import { ClaimTaken, type ClaimChange, Conflict, type Database } from "../storage/database.ts";
+import { ClaimTaken, Conflict, type Database } from "../storage/database.ts";
 import type { RowChange } from "../storage/row-change.ts";
 import type { Row, Table } from "../storage/table.ts";
 import type { Aggregate } from "./aggregate.ts";
@@ -14,7 +14,7 @@ import type { Presence } from "./presence.ts";
 import type { Rules } from "./settle.ts";
 import { refusalOf, Unit } from "./unit.ts";
 
-export { execute } from "./execute.ts";
+export { decideOn, execute } from "./execute.ts";
 
 const attempts = 6;
 const longestWaitMs = 5_000;
@@ -43,6 +43,16 @@ export type WriteContext = {
    */
   expectedSequence?: bigint | undefined;
 };
+
+/** By whom something is done later that follows from a unit: what follows is their doing too. */
+export type Initiator = Pick<WriteContext, "editorId" | "service" | "clientId" | "requestId">;
+
+export const initiator = ({ editorId, service, clientId, requestId }: Initiator): Initiator => ({
+  editorId,
+  service,
+  clientId,
+  requestId,
+});
 
 /** What a write tells its caller about an object: its last event, old or new. */
 export type Written = { id: string; sequence: bigint; changeDate: Date; owner: OwnerRef };
@@ -73,22 +83,6 @@ export interface Transaction {
     happened: E[],
     owner?: OwnerRef,
   ): void;
-  /**
-   * A part of the decision that may be refused alone: when it throws, what it recorded and wrote is void, and the unit
-   * goes on without it. Uniqueness is judged at once, against the store and against what the unit took before.
-   *
-   * @param judge sees what the part claims, and may throw to refuse it
-   * @param isHasty neither the store is asked about claims, nor the invariants: `requireClaims` or the commit judges all parts
-   *   as a whole
-   * @throws what the part throws, and the refusal of a claim that is taken
-   */
-  attempt<T>(
-    part: () => Promise<T>,
-    judge?: (claims: readonly ClaimChange[]) => Promise<void>,
-    isHasty?: boolean,
-  ): Promise<T>;
-  /** Judges what hasty parts claim against the store, by one read. @throws the refusal of a claim that is taken */
-  requireClaims(): Promise<void>;
   /**
    * States which rows the decision took as "all rows where", by what a column of text holds in each; others at commit
    * mean: decide again. As many others are others too.

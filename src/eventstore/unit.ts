@@ -3,7 +3,7 @@ import { joined, type RowChange } from "../storage/row-change.ts";
 import type { Row, Table } from "../storage/table.ts";
 import type { Aggregate } from "./aggregate.ts";
 import { assemble, type Recognised, type Recording } from "./assemble.ts";
-import { createAttempts } from "./attempts.ts";
+import { claimChange } from "./claims.ts";
 import type { NewEvent, OwnerRef } from "./event.ts";
 import type { Loaded } from "./eventstore.ts";
 import { requireSequence } from "./expected-sequence.ts";
@@ -11,6 +11,14 @@ import type { Parts, Transaction, WriteContext, Written } from "./transaction.ts
 import { createUsedIds } from "./used-ids.ts";
 
 type Loads = Map<string, { aggregateType: string; loaded: Loaded<unknown> }>;
+
+/** What would happen to an object. */
+export type Foreseen = {
+  aggregateType: string;
+  id: string;
+  owner: OwnerRef;
+  events: NewEvent[];
+};
 
 /** What a claim that is taken is refused with. */
 export const refusalOf = ({ catalog }: Pick<Parts, "catalog">, error: ClaimTaken): Error =>
@@ -27,17 +35,20 @@ export class Unit implements Transaction {
   readonly #changes: RowChange[] = [];
   // Where in the unit the last event of each object stands.
   readonly #last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
-  // Most units have no parts that may be refused alone, and choose no ids.
-  #refusable: ReturnType<typeof createAttempts> | undefined;
+  // Of a unit over another one: the objects of that one, by those of this one that are as they are there.
+  readonly #below: { unit: Unit; originals: Map<Loaded<unknown>, Loaded<unknown>> } | undefined;
+  // Most units choose no ids.
   #usedIds: ReturnType<typeof createUsedIds> | undefined;
   #recognised: Recognised | undefined;
   #firstSequence = 0n;
   #isJudged: boolean;
 
-  constructor(parts: Parts, at: WriteContext) {
-    this.now = parts.now();
+  /** @param below the unit over which this one decides (`above`) */
+  constructor(parts: Parts, at: WriteContext, below?: Unit) {
+    this.now = below?.now ?? parts.now();
     this.at = at;
     this.#parts = parts;
+    this.#below = below && { unit: below, originals: new Map() };
     this.#isJudged = at.expectedSequence === undefined;
   }
 
@@ -45,13 +56,20 @@ export class Unit implements Transaction {
     const known = this.#loads.get(`${aggregate.type}/${id}`);
     // One aggregate type has one state type: what was loaded or begun under it before is of the type asked for.
     if (known !== undefined) return known.loaded as Loaded<S>;
-    return this.#remember(aggregate, await this.#parts.load(aggregate, this.at.instanceId, id));
+    if (this.#below === undefined) {
+      return this.#remember(aggregate, await this.#parts.load(aggregate, this.at.instanceId, id));
+    }
+    const original = await this.#below.unit.load(aggregate, id);
+    const loaded = this.#remember(aggregate, { ...original });
+    this.#below.originals.set(loaded, original);
+    return loaded;
   }
 
   async loadAll<S, E extends NewEvent>(
     aggregate: Aggregate<S, E>,
     ids: readonly string[],
   ): Promise<void> {
+    if (this.#below !== undefined) return this.#below.unit.loadAll(aggregate, ids);
     const missing = new Set(ids.filter((id) => !this.#loads.has(`${aggregate.type}/${id}`)));
     if (missing.size === 0) return;
     const { instanceId } = this.at;
@@ -60,9 +78,17 @@ export class Unit implements Transaction {
     }
   }
 
-  usedIds(types: readonly string[], ids: readonly string[]): Promise<ReadonlySet<string>> {
+  usedIds(
+    types: readonly string[],
+    ids: readonly string[],
+    isRecorded = (key: string): boolean => this.#recordings.has(key),
+  ): Promise<ReadonlySet<string>> {
+    if (this.#below !== undefined) {
+      const { unit } = this.#below;
+      return unit.usedIds(types, ids, (key) => isRecorded(key) || unit.recorded(key) !== undefined);
+    }
     this.#usedIds ??= createUsedIds(this.#parts.db, this.at.instanceId);
-    return this.#usedIds.among(types, ids, this.#recordings);
+    return this.#usedIds.among(types, ids, isRecorded);
   }
 
   begin<S, E extends NewEvent>(aggregate: Aggregate<S, E>, id: string): Loaded<S> {
@@ -79,14 +105,9 @@ export class Unit implements Transaction {
     if (happened.length === 0) return;
     const key = `${aggregate.type}/${loaded.id}`;
     const recording = this.#recordings.get(key);
-    const { state } = loaded;
-    this.#refusable?.note(aggregate.type, loaded.id, happened, () => {
-      loaded.state = state;
-      if (recording === undefined) this.#recordings.delete(key);
-      else recording.events.length -= happened.length;
-    });
     loaded.state = happened.reduce(aggregate.evolve, loaded.state);
-    const owned = loaded.last?.owner ?? recording?.owner ?? owner;
+    const before = recording ?? this.#below?.unit.recorded(key);
+    const owned = loaded.last?.owner ?? before?.owner ?? owner;
     if (owned === undefined) {
       throw new Error(`the first event of a ${aggregate.type} needs an owner`);
     }
@@ -97,33 +118,64 @@ export class Unit implements Transaction {
     }
   }
 
-  async attempt<T>(
-    part: () => Promise<T>,
-    judge?: (claims: readonly ClaimChange[]) => Promise<void>,
-    isHasty?: boolean,
-  ): Promise<T> {
-    const [expected, written] = [this.#expect.length, this.#changes.length];
-    try {
-      this.#refusable ??= createAttempts(this.#parts, this.at.instanceId);
-      const whole = async (): Promise<T> => {
-        const made = await part();
-        await this.#parts.rules.judge(this, this.at, this.#recordings);
-        return made;
-      };
-      return await this.#refusable.make(isHasty === true ? part : whole, judge, isHasty);
-    } catch (error) {
-      this.#expect.length = expected;
-      this.#changes.length = written;
-      throw error instanceof ClaimTaken ? refusalOf(this.#parts, error) : error;
-    }
+  /** What it records of an object, by type and id. */
+  recorded(key: string): Recording | undefined {
+    return this.#recordings.get(key);
   }
 
-  async requireClaims(): Promise<void> {
-    try {
-      await this.#refusable?.requireAllFree();
-    } catch (error) {
-      throw error instanceof ClaimTaken ? refusalOf(this.#parts, error) : error;
+  /** A unit over this one: it sees what this one has made, and nothing comes of it until it is taken in. */
+  above(): Unit {
+    return new Unit(this.#parts, this.at, this);
+  }
+
+  /** Makes what a unit over this one has decided a part of this one. */
+  takeIn(member: Unit): void {
+    const originals = member.#below?.originals;
+    for (const [key, of] of member.#loads) {
+      if (originals?.has(of.loaded) !== true) this.#loads.set(key, of);
     }
+    for (const [key, recording] of member.#recordings) {
+      const loaded = originals?.get(recording.loaded) ?? recording.loaded;
+      loaded.state = recording.loaded.state;
+      const mine = this.#recordings.get(key);
+      if (mine === undefined) this.#recordings.set(key, { ...recording, loaded });
+      else mine.events.push(...recording.events);
+    }
+    this.#expect.push(...member.#expect);
+    this.#changes.push(...member.#changes);
+    if (member.#recognised !== undefined) this.recognise(member.#recognised);
+  }
+
+  /** What the events that it has recorded claim, and let go. */
+  claims(): ClaimChange[] {
+    const { instanceId } = this.at;
+    return [...this.#recordings.values()].flatMap(({ loaded, aggregateType, events }) =>
+      events.flatMap(({ type, payload }) =>
+        (this.#parts.codec.rules(type).claims?.(payload) ?? []).map((statement) =>
+          claimChange(statement, instanceId, aggregateType, loaded.id),
+        ),
+      ),
+    );
+  }
+
+  /** What it has recorded, without what tells of persons. */
+  foreseen(): Foreseen[] {
+    const { codec } = this.#parts;
+    return [...this.#recordings.values()].map(({ loaded, aggregateType, owner, events }) => ({
+      aggregateType,
+      id: loaded.id,
+      owner,
+      events: events.map((event) => codec.erased(event)),
+    }));
+  }
+
+  /** Judges what it has recorded so far by the invariants. */
+  judge(): Promise<void> {
+    return this.#parts.rules.judge(this, this.at, this.#recordings);
+  }
+
+  refusalOf(error: ClaimTaken): Error {
+    return refusalOf(this.#parts, error);
   }
 
   expectAll<T extends Table>(
@@ -150,12 +202,17 @@ export class Unit implements Transaction {
   }
 
   requireSequence(present: bigint): void {
+    if (this.#below !== undefined) return this.#below.unit.requireSequence(present);
     if (this.#isJudged) return;
     requireSequence(this.at, present);
     this.#isJudged = true;
   }
 
   written(loaded: Loaded<unknown>): () => Written {
+    if (this.#below !== undefined) {
+      const { unit, originals } = this.#below;
+      return unit.written(originals.get(loaded) ?? loaded);
+    }
     this.requireSequence(loaded.last?.sequence ?? 0n);
     return () => {
       const recorded = this.#last.get(loaded);

@@ -37,11 +37,11 @@ export function createUsedIds(db: Database, instanceId: string) {
   }
 
   return {
-    /** @param recorded the streams that the unit writes */
+    /** @param isRecorded whether the unit writes a stream */
     async among(
       types: readonly string[],
       ids: readonly string[],
-      recorded: ReadonlyMap<string, unknown>,
+      isRecorded: (name: string) => boolean,
     ): Promise<ReadonlySet<string>> {
       const unread = ids.filter((id) => {
         const of = known.get(id);
@@ -51,8 +51,7 @@ export function createUsedIds(db: Database, instanceId: string) {
       const used = new Set<string>();
       for (const id of ids) {
         const of = known.get(id);
-        if (types.some((type) => of?.get(type) === true || recorded.has(key(type, id))))
-          used.add(id);
+        if (types.some((type) => of?.get(type) === true || isRecorded(key(type, id)))) used.add(id);
       }
       return used;
     },

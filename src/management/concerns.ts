@@ -1,35 +1,33 @@
 import { refusalOfId } from "../authz/chosen-id.ts";
 import type { Concern, Deps } from "../projection/module.ts";
+import { columnIn, equals } from "../projection/rows.ts";
 import { apps } from "../resources/app/index.ts";
 import { organizations } from "../resources/org/index.ts";
 import { projects } from "../resources/project/index.ts";
 import { userAuthenticators, users } from "../resources/user/index.ts";
 import type { Database } from "../storage/database.ts";
-import { eq } from "../storage/drizzle.ts";
+import { type SQL, sql } from "../storage/drizzle.ts";
+import type { AnyTable } from "../storage/table.ts";
 
 const mostTold = 20;
 
 /** Ids, client ids and usernames from before there was a rule for what callers choose (J7). What has them keeps them. */
 export async function idConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
-  const [u, o, p, a] = [
-    db.table(users),
-    db.table(organizations),
-    db.table(projects.table),
-    db.table(apps),
-  ];
-  const s = db.table(userAuthenticators);
-  const all = [
-    ...(await db.read.select({ instanceId: u.instanceId, id: u.id }).from(u)),
-    ...(await db.read.select({ instanceId: o.instanceId, id: o.id }).from(o)),
-    ...(await db.read.select({ instanceId: p.instanceId, id: p.id }).from(p)),
-    ...(await db.read.select({ instanceId: a.instanceId, id: a.id }).from(a)),
-  ];
+  const idsIn = (of: AnyTable, name = "id", where?: SQL): Promise<Named[]> => {
+    const [instanceId, id] = [columnIn(db, of, "instanceId"), columnIn(db, of, name)];
+    return db.read
+      .select({ instanceId: sql<string>`${instanceId}`, id: sql<string>`${id}` })
+      .from(db.table(of))
+      .where(where);
+  };
+  const all: Named[] = [];
+  for (const each of [users, organizations, projects.table, apps]) {
+    all.push(...(await idsIn(each)));
+  }
+  const isSecret = equals(db, userAuthenticators, { kind: "secret" });
   const called = [
-    ...(await db.read.select({ instanceId: a.instanceId, id: a.clientId }).from(a)),
-    ...(await db.read
-      .select({ instanceId: s.instanceId, id: s.lookup })
-      .from(s)
-      .where(eq(s.kind, "secret"))),
+    ...(await idsIn(apps, "clientId")),
+    ...(await idsIn(userAuthenticators, "lookup", isSecret)),
   ];
   const ids = new Set(all.map(nameOf));
   const isOdd = ({ id }: Named) => refusalOfId(id, "", { allDigits: true }) !== undefined;

@@ -65,6 +65,26 @@ export function toPhone(phone: HumanPhone | undefined, field: string): NewHuman[
   return { address, isVerified: phone.isPhoneVerified };
 }
 
+/**
+ * The password of a new person, or the hash that counts in its place; undefined where there is neither.
+ *
+ * @param prefix of the fields that they come in, for refusals
+ */
+export function toPassword(
+  password: string,
+  hashed: { value: string } | undefined,
+  { changeRequired, prefix }: { changeRequired: boolean; prefix: string },
+): NewHuman["password"] {
+  const hash = hashed?.value ?? "";
+  if (hash === "" && password === "") return undefined;
+  const fields = { password: `${prefix}password`, hash: `${prefix}hashed_password.value` };
+  const type =
+    hash === ""
+      ? ({ case: "password", value: password } as const)
+      : ({ case: "hash", value: hash } as const);
+  return { type, changeRequired, fields };
+}
+
 /** A text in something whose shape is not known here; empty where there is none. */
 export function textIn(value: unknown, name: string): string {
   const found: unknown = Reflect.get(Object(value), name);

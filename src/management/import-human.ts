@@ -13,7 +13,7 @@ import {
   passkeyInviter,
   reachOf,
 } from "../resources/user/index.ts";
-import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
+import { toCreatedDetails, toData, toEmail, toPassword, toPhone } from "./convert.ts";
 
 /** The path of the page of the login that an invitation opens. */
 export type PasskeyPage = (invitation: PasskeyInvitation) => string;
@@ -44,19 +44,13 @@ export function importHumanUser(
       throw permissionMissing(scope.policy.act);
     }
     const changeRequired = request.passwordChangeRequired;
-    const hash = hashedPassword?.value ?? "";
-    const type =
-      hash === ""
-        ? ({ case: "password", value: password } as const)
-        : ({ case: "hash", value: hash } as const);
-    const fields = { password: "password", hash: "hashed_password.value" };
     const add = humans(scope.instanceId, {
       username: request.userName,
       data: toData(profile),
       email: toEmail(email),
       vouched: reachOf(scope),
       phone: toPhone(phone, "phone.phone"),
-      password: type.value === "" ? undefined : { type, changeRequired, fields },
+      password: toPassword(password, hashedPassword, { changeRequired, prefix: "" }),
       totpSecret: otpCode === "" ? undefined : otpCode,
       recoveryCodes: request.recoveryCodes,
       hasOtherWay: request.requestPasswordlessRegistration,

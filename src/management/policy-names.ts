@@ -1,4 +1,5 @@
 import { SecondFactorType, ThemeMode } from "#gen/idsvc/management/v1/data_pb.ts";
+import { wordsOf } from "../resources/object/words.ts";
 import type { Theme } from "../settings/branding/index.ts";
 import type { SecondFactor } from "../settings/login/index.ts";
 
@@ -11,21 +12,16 @@ const factors: Readonly<Record<SecondFactorType, SecondFactor | undefined>> = {
   [SecondFactorType.RECOVERY_CODES]: "recovery_code",
 };
 
-const themes: Readonly<Record<ThemeMode, Theme | undefined>> = {
-  [ThemeMode.UNSPECIFIED]: undefined,
-  [ThemeMode.AUTO]: "auto",
-  [ThemeMode.LIGHT]: "light",
-  [ThemeMode.DARK]: "dark",
-};
+const themes = wordsOf(ThemeMode, "");
 
 /** The second factor of the login settings; undefined for none. */
 export const factorOf = (type: SecondFactorType): SecondFactor | undefined => factors[type];
 export const factorTypeOf = (factor: SecondFactor): SecondFactorType => typesOfFactors[factor];
 
 /** The theme of the branding settings; undefined where it is inherited. */
-export const themeOf = (mode: ThemeMode): Theme | undefined => themes[mode];
+export const themeOf = (mode: ThemeMode): Theme | undefined => themes.word(mode) || undefined;
 export const themeModeOf = (theme: unknown): ThemeMode | undefined =>
-  modesOfThemes.find((mode) => themes[mode] === theme);
+  typeof theme === "string" ? themes.member(theme) || undefined : undefined;
 
 const typesOfFactors: Readonly<Record<SecondFactor, SecondFactorType>> = {
   totp: SecondFactorType.OTP,
@@ -34,4 +30,3 @@ const typesOfFactors: Readonly<Record<SecondFactor, SecondFactorType>> = {
   otp_sms: SecondFactorType.OTP_SMS,
   recovery_code: SecondFactorType.RECOVERY_CODES,
 };
-const modesOfThemes = [ThemeMode.AUTO, ThemeMode.LIGHT, ThemeMode.DARK];

@@ -1,10 +1,11 @@
 import type { Awaitable } from "../awaitable.ts";
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Database } from "../storage/database.ts";
-import { and, type Column, eq, parameter, sql, type SQL } from "../storage/drizzle.ts";
+import { and, eq, parameter, sql, type SQL } from "../storage/drizzle.ts";
 import { frozen } from "../eventstore/frozen.ts";
 import { currentRead } from "../storage/read-cache.ts";
 import type { Row, Table } from "../storage/table.ts";
+import { columnIn, equals } from "./rows.ts";
 
 /** The ids of rows whose columns equal `where`, up to `limit` of them. Another column than `id` may hold the id. */
 export async function someIds<T extends Table>(
@@ -28,8 +29,7 @@ export async function countIds(
   limit: number,
   idColumn = "id",
 ): Promise<SomeIds> {
-  const t = db.table(table) as unknown as Record<string, Column>;
-  const id = sql<string>`${t[idColumn]}`;
+  const id = sql<string>`${columnIn(db, table, idColumn)}`;
   const [totals, ids] = await db.snapshot((read) => [
     read
       .select({ total: sql<bigint>`count(distinct ${id})` })
@@ -74,11 +74,8 @@ export function rowByKey<T extends Table>(
   table: T,
 ): (instanceId: string, key: string) => Promise<Row<T> | undefined> {
   const [, beside = "", ...more] = table.key;
-  const columns = db.table(table) as unknown as Record<string, Column>;
-  const [instanceId, key] = [columns["instanceId"], columns[beside]];
-  if (instanceId === undefined || key === undefined || more.length > 0) {
-    throw new Error(`the key of ${table.name} is not an instance and one thing more`);
-  }
+  if (more.length > 0) throw new Error(`the key of ${table.name} is not of two columns`);
+  const [instanceId, key] = [columnIn(db, table, "instanceId"), columnIn(db, table, beside)];
   const prepare = () =>
     db.read
       .select()
@@ -93,21 +90,13 @@ export function rowByKey<T extends Table>(
   };
 }
 
-function idsWhere<T extends Table>(
+const idsWhere = <T extends Table>(
   db: Database,
   table: T,
   where: Partial<Row<T>>,
   idColumn: string,
-) {
-  const t = db.table(table) as unknown as Record<string, Column>;
-  const columnOf = (name: string) => {
-    const column = t[name];
-    if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
-    return column;
-  };
-  const equal = Object.entries(where).map(([name, value]) => eq(columnOf(name), value));
-  return db.read
-    .select({ id: sql<string>`${columnOf(idColumn)}` })
+) =>
+  db.read
+    .select({ id: sql<string>`${columnIn(db, table, idColumn)}` })
     .from(db.table(table))
-    .where(and(...equal));
-}
+    .where(equals(db, table, where));

@@ -27,6 +27,7 @@ import {
   sealCursor,
 } from "./cursor.ts";
 import { readsOf } from "./lengthy.ts";
+import { columnIn } from "./rows.ts";
 import { caseFold } from "../storage/case-fold.ts";
 import type { Database, Reader, Snapshots } from "../storage/database.ts";
 import { rowCounts, sequences } from "../storage/kernel-tables.ts";
@@ -166,6 +167,8 @@ type Asked = {
   /** One of the filters is answered by no index: each row must be looked at. */
   looksAtEach?: boolean;
   order: Column;
+  /** The column that tells apart rows that the order does not, where that is not `id`. */
+  idColumn?: string;
   page: Page;
   limits: Limits;
   /** Cursors of the list, which is named by all that was asked for apart from table, order and direction. */
@@ -186,13 +189,15 @@ export async function search<T extends Table>(
   const { instanceId, order, page } = asked;
   const limit = applicableLimit(page.limit, asked.limits);
   const t = db.table(table);
-  const columns = t as unknown as { instanceId: Column; id: Column };
+  const columns = t as unknown as { instanceId: Column };
+  const { idColumn = "id" } = asked;
+  const id = columnIn(db, table, idColumn);
   const filters = asked.filters.filter((filter) => filter !== undefined);
   requireFewValues(filters);
   requireOneBeginning(page);
   const ofInstance = asked.everyInstance ? undefined : eq(columns.instanceId, instanceId);
   const where = and(ofInstance, ...filters);
-  const inOrder = [ordered(order, page.asc), ordered(columns.id, page.asc)];
+  const inOrder = [ordered(order, page.asc), ordered(id, page.asc)];
   const list = JSON.stringify([table.name, order.name, page.asc, asked.cursors.list]);
   const cursors = { ...asked.cursors, list };
   const from = page.after === "" ? undefined : await openCursor(cursors, page.after);
@@ -201,7 +206,7 @@ export async function search<T extends Table>(
   const reads = isWhole ? db : await readsOf(db, table, { instanceId, ofInstance });
   const begun = and(
     where,
-    from && (await fromPlace(reads, t, { order, where, from, asc: page.asc })),
+    from && (await fromPlace(reads, t, { order, id, where, from, asc: page.asc })),
   );
   const isRare = asked.looksAtEach === true && (await matchesFew(reads, t, begun));
   const counts = db.table(rowCounts);
@@ -242,7 +247,7 @@ export async function search<T extends Table>(
     ...(page.skipTotal ? [] : [totalOf(read)]),
   ]);
   return foundOf({ looked: found, limit, totals, heads: head }, (last) =>
-    sealCursor(cursors, positionOf(t, order, last)),
+    sealCursor(cursors, positionOf(t, order, idColumn, last)),
   );
 }
 
@@ -273,10 +278,10 @@ export async function foundOf<R>(
 }
 
 /** Where a row stands in the order of a column. */
-function positionOf(t: AnyPgTable, order: Column, row: object): Position {
+function positionOf(t: AnyPgTable, order: Column, idColumn: string, row: object): Position {
   const [key] = Object.entries(t).find(([, column]) => column === order) ?? [];
   // The column is one of the table, and its id a text.
-  const [value, id] = [Reflect.get(row, key ?? ""), Reflect.get(row, "id")] as [
+  const [value, id] = [Reflect.get(row, key ?? ""), Reflect.get(row, idColumn)] as [
     Position["value"],
     string,
   ];
@@ -289,18 +294,18 @@ async function fromPlace(
   t: AnyPgTable,
   {
     order,
+    id,
     where,
     from,
     asc: isAscending,
-  }: { order: Column; where: SQL | undefined; from: Place; asc: boolean },
+  }: { order: Column; id: Column; where: SQL | undefined; from: Place; asc: boolean },
 ): Promise<SQL | undefined> {
-  const { id } = t as unknown as { id: PgColumn };
   if (from.kind === "behind") return behind(order, id, isAscending, from.position);
   // Of those that begin alike, the one that was shown last. Where it is gone they are all shown once more.
   const alike = startsWith(order, from.beginning);
   const [rows] = await snapshot((read) => [
     read
-      .select({ value: order as PgColumn, id })
+      .select({ value: order as PgColumn, id: id as PgColumn })
       .from(t)
       .where(and(where, alike))
       .limit(mostAlike),

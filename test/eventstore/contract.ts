@@ -19,7 +19,7 @@ import {
   start,
   titles,
 } from "./place.ts";
-import { attemptsContract } from "./attempts-contract.ts";
+import { seriesContract } from "./series-contract.ts";
 import { personalContract } from "./personal-contract.ts";
 import { subscriptionContract } from "./subscription-contract.ts";
 
@@ -30,7 +30,7 @@ export function eventStoreContract(newPlace: () => Promise<Place>): void {
   deciding(fresh);
   racing(fresh);
   reading(fresh);
-  attemptsContract(fresh);
+  seriesContract(fresh);
   personalContract(fresh);
   subscriptionContract(newPlace);
 }

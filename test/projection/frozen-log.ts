@@ -21,7 +21,7 @@ import { providerAggregate } from "../../src/resources/messageprovider/provider.
 import { session } from "../../src/resources/session/session.ts";
 import { smsKind } from "../../src/resources/sms/config.ts";
 import { smtpKind } from "../../src/resources/smtp/config.ts";
-import { smtp } from "../../src/resources/smtp/storage.ts";
+import { smtp } from "../../src/resources/smtp/config.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
 import { userNotices } from "../../src/resources/user/notice-events.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";

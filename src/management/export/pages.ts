@@ -1,5 +1,6 @@
 import type { Database } from "../../storage/database.ts";
-import { and, asc, type Column, eq, type SQL, sql } from "../../storage/drizzle.ts";
+import { columnIn, equals } from "../../projection/rows.ts";
+import { and, asc, type Column, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row, Table } from "../../storage/table.ts";
 
 // So many users take a fifth of what a turn of the event loop may take.
@@ -19,13 +20,7 @@ export async function* pagesOf<T extends Table>(
   where: Partial<Row<T>>,
   rowsAPage = usualRows,
 ): AsyncGenerator<Row<T>[]> {
-  // The columns of a neutral table, by name: the shape is that of the table's own definition.
-  const columns = db.table(table) as unknown as Record<string, Column>;
-  const column = (name: string): Column => {
-    const found = columns[name];
-    if (found === undefined) throw new Error(`table ${table.name} has no column ${name}`);
-    return found;
-  };
+  const column = (name: string): Column => columnIn(db, table, name);
   const inOrder = ["instanceId", ...Object.keys(where), ...by];
   const isRead = [table.key, ...table.indexes.map(({ columns: of }) => of)].some((of) =>
     inOrder.every((name, at) => of[at] === name),
@@ -35,7 +30,6 @@ export async function* pagesOf<T extends Table>(
     by.map((name) => sql`${column(name)}`),
     sql`, `,
   );
-  const matching = Object.entries(where).map(([name, value]) => eq(column(name), value));
   for (let last: Row<T> | undefined; ; ) {
     const from = last;
     const values = by.map((name) => sql`${sql.param(from?.[name], column(name))}`);
@@ -43,7 +37,7 @@ export async function* pagesOf<T extends Table>(
     const rows: Row<T>[] = await db.read
       .select()
       .from(db.table(table))
-      .where(and(eq(column("instanceId"), instanceId), ...matching, later))
+      .where(and(equals(db, table, { instanceId, ...where }), later))
       .orderBy(...by.map((name) => asc(column(name))))
       .limit(rowsAPage);
     if (rows.length > 0) yield rows;

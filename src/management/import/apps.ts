@@ -37,21 +37,16 @@ import { idTaken, ownerOf, requireOwnProject } from "./own-project.ts";
 export function appKinds(deps: Deps): Kind[] {
   const newApp = appMaker(deps);
   const { now } = deps;
+  type Imported = { appId: string; app?: OidcAppData | ApiAppData | undefined; inactive: boolean };
+  const ofApps = {
+    idOf: ({ appId }: Imported) => appId,
+    refs: ({ appId, app: of }: Imported, orgId: string) => refsOfApp(appId, of, orgId),
+    begin: ({ appId, app: of, inactive }: Imported, importContext: ImportContext) =>
+      newApp(appId, of, inactive, importContext),
+  };
   return [
-    kind("oidcApps", {
-      type: ImportedOidcAppSchema,
-      idOf: ({ appId }) => appId,
-      refs: ({ appId, app: of }, orgId) => refsOfApp(appId, of, orgId),
-      begin: ({ appId, app: of, inactive }, importContext) =>
-        newApp(appId, of, inactive, importContext),
-    }),
-    kind("apiApps", {
-      type: ImportedApiAppSchema,
-      idOf: ({ appId }) => appId,
-      refs: ({ appId, app: of }, orgId) => refsOfApp(appId, of, orgId),
-      begin: ({ appId, app: of, inactive }, importContext) =>
-        newApp(appId, of, inactive, importContext),
-    }),
+    kind("oidcApps", { type: ImportedOidcAppSchema, ...ofApps }),
+    kind("apiApps", { type: ImportedApiAppSchema, ...ofApps }),
     kind("appKeys", {
       type: ImportedAppKeySchema,
       idOf: ({ id }) => id,
@@ -112,7 +107,7 @@ function appMaker(deps: Deps) {
       const added = addApp(loaded.state, { projectId, name, clientId, config });
       tx.record(app, loaded, added, { type: "org", id: orgId });
       if (inactive) tx.record(app, loaded, appResource.deactivate(loaded.state));
-      return created(note("app", appId, { projectId, orgId, clientId, kind: config.kind }));
+      return created(note("app", appId, { orgId }));
     };
   };
 }

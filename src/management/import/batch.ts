@@ -1,6 +1,7 @@
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { DomainError, invalidArgument } from "../../errors.ts";
 import type { Presence } from "../../eventstore/presence.ts";
+import { beginSeries, type Holders, holdersOf, type Series } from "../../eventstore/series.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import type { RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -15,6 +16,9 @@ import { type RankedKind, whyUnsupported } from "./kinds.ts";
 import { payloadId, payloadRef, type Received, unpackRecords } from "./payload.ts";
 import { idOfUnread } from "./record-id.ts";
 import { importBatches, imports, type RecordOutcome } from "./tables.ts";
+
+// Others may take claims between reading who holds them and the commit.
+const mostTries = 4;
 
 /** An import, and who asked for it. */
 export type Import = Row<typeof imports> & { presence?: Presence };
@@ -53,7 +57,7 @@ export type ImportDeps = Deps & ImportPorts;
  * on the same records and writes nothing but what came of them.
  */
 export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>) {
-  const { events, secrets } = deps;
+  const { db, events, secrets } = deps;
   const yielder = createYielder();
 
   async function recordsOf({ instanceId, importId, ...batch }: Batch): Promise<Received[]> {
@@ -62,7 +66,7 @@ export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedK
     return unpackRecords(packed);
   }
 
-  async function decide(tx: Transaction, known: Known, part: readonly Begun[], isHasty: boolean) {
+  async function decide(tx: Transaction, series: Series, known: Known, part: readonly Begun[]) {
     const memory = createMemory(deps, known);
     for (const { unit } of part) unit.memory = memory;
     await memory.prepare(
@@ -71,7 +75,7 @@ export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedK
     );
     const outcomes: RecordOutcome[] = [];
     for (const each of part) {
-      outcomes.push(await settle(tx, each, memory, isHasty));
+      outcomes.push(await settle(tx, series, each, memory));
       await yielder.yieldIfDue();
     }
     return { outcomes, rows: memory.rows() };
@@ -116,24 +120,36 @@ export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedK
         if (isLast) tx.write(secrets.remove(payloadRef(instanceId, importId, payloadId(batch))));
         return progress;
       };
-      const attempt = async (isHasty: boolean) => {
+      /** @param stored who holds claims in the store, where that was read: a claim that is held refuses its record alone then */
+      const attempt = async (stored: Holders | undefined, wanted: ClaimChange[]) => {
+        const decideIn = async (tx: Transaction): Promise<[Decided, Series]> => {
+          const series = beginSeries(tx, stored);
+          const decided = await decide(tx, series, known, part);
+          wanted.push(...series.claimed);
+          return [decided, series];
+        };
         if (!isDryRun) {
-          return events.transact(at, async (tx) =>
-            write(tx, await decide(tx, known, part, isHasty)),
-          );
+          return events.transact(at, async (tx) => write(tx, (await decideIn(tx))[0]));
         }
         const foreseen = await events.rehearse(at, async (tx) => {
-          const decided = await decide(tx, known, part, isHasty);
-          if (isHasty) await tx.requireClaims();
+          const [decided, series] = await decideIn(tx);
+          series.judge(await holdersOf(db, series.claimed));
           return decided;
         });
         return events.transact(at, (tx) => write(tx, foreseen));
       };
-      // When what one of them claims is taken each is asked about, so that this one alone is refused.
-      return attempt(true).catch((error: unknown) => {
-        if (error instanceof DomainError && isRefusal(error)) return attempt(false);
-        throw error;
-      });
+      // Claims are judged by the commit, of all records at once: they are hardly ever held. Where one is, it is read which.
+      let stored: Holders | undefined;
+      for (let tries = 1; ; tries++) {
+        const wanted: ClaimChange[] = [];
+        try {
+          return await attempt(stored, wanted);
+        } catch (error) {
+          if (!(error instanceof DomainError && isRefusal(error)) || tries === mostTries)
+            throw error;
+          stored = await holdersOf(db, wanted);
+        }
+      }
     },
   };
 }
@@ -226,27 +242,22 @@ async function begin(
 
 async function settle(
   tx: Transaction,
+  series: Series,
   begun: Begun,
   memory: Memory,
-  isHasty: boolean,
 ): Promise<RecordOutcome> {
   const { received, id, refs } = begun;
   const about = { at: received.at, org: received.orgId, id };
   try {
     if ("refusal" in begun) throw begun.refusal;
     await memory.bring(tx, refs);
-    let claimed: readonly ClaimChange[] = [];
-    const made: Made = await tx.attempt(
-      () => begun.write(tx),
-      async (wanted) => {
-        claimed = wanted;
-        const taken = await memory.judge(wanted);
-        if (taken !== undefined) throw new ClaimTaken(taken);
-      },
-      isHasty,
-    );
-    memory.keep(made.notes ?? [], claimed);
-    return { ...about, is: made.is };
+    const { is, notes = [] }: Made = await series.add(begun.write, async (claimed, recorded) => {
+      const taken = await memory.judge(claimed);
+      if (taken !== undefined) throw new ClaimTaken(taken);
+      memory.keep(claimed, recorded);
+    });
+    memory.note(notes);
+    return { ...about, is };
   } catch (error) {
     // What is no refusal of this record is a failure of the whole, to be tried again.
     if (!(error instanceof DomainError) || !isRefusal(error)) throw error;

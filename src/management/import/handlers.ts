@@ -17,7 +17,9 @@ import type { Deps } from "../../projection/module.ts";
 import { toListDetails } from "../../resources/object/details.ts";
 import { objectSearch } from "../../resources/object/queries.ts";
 import { Conflict } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { rowsWhere } from "../../projection/rows.ts";
+import { wordsOf } from "../../resources/object/words.ts";
+import { eq } from "../../storage/drizzle.ts";
 import { type RowChange, updateRows } from "../../storage/row-change.ts";
 import type { Row } from "../../storage/table.ts";
 import { answerOf } from "./answer.ts";
@@ -41,32 +43,14 @@ type ImportMethods =
 
 const usualTimeoutMs = 30 * 60_000;
 const pollMs = 100;
-const states: Readonly<Record<StoredState, ImportState>> = {
-  receiving: ImportState.RECEIVING,
-  running: ImportState.RUNNING,
-  paused: ImportState.PAUSED,
-  cancelled: ImportState.CANCELLED,
-  completed: ImportState.COMPLETED,
-  failed: ImportState.FAILED,
-};
-const storedStates = new Map(
-  Object.entries(states).map(([stored, state]) => [state, stored] as const),
-);
-const outcomes = {
-  created: ImportOutcome.CREATED,
-  existed: ImportOutcome.EXISTED,
-  refused: ImportOutcome.REFUSED,
-} as const;
+const states = wordsOf(ImportState, "");
+const outcomes = wordsOf(ImportOutcome, "");
 
 /** @throws NOT_FOUND IMPORT_NOT_FOUND */
 export function importReader({ db }: Pick<Deps, "db">) {
-  const t = db.table(imports);
   return async (instanceId: string, id: string): Promise<Import> => {
     await db.catchUp();
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+    const [row] = await rowsWhere(db, imports, { instanceId, id });
     if (row === undefined) throw notFound("IMPORT_NOT_FOUND", "the import does not exist");
     return row;
   };
@@ -77,7 +61,7 @@ function importLister(deps: Deps): Handlers<typeof ManagementService>["listImpor
   const t = deps.db.table(imports);
   const search = objectSearch(deps, imports, {
     filter: ImportSearchFilterSchema,
-    filters: { state: ({ state }) => eq(t.state, storedStates.get(state) ?? "") },
+    filters: { state: ({ state }) => eq(t.state, states.word(state)) },
   });
   return async (request, scope) => {
     const found = await search(scope, request);
@@ -164,7 +148,7 @@ export function importHandlers(
       for await (const { kind: type, at, org, id: of, is, ...why } of outcomesOf(db, row)) {
         if (onlyRefused && is !== "refused") continue;
         const { reason = "", field = "", message = "" } = why;
-        const outcome = outcomes[is];
+        const outcome = outcomes.member(is);
         yield { position: BigInt(at), orgId: org, type, id: of, outcome, reason, field, message };
       }
     },
@@ -204,7 +188,7 @@ function toJob(row: Import): MessageInitShape<typeof ImportJobSchema> {
     id,
     dryRun,
     total: BigInt(total),
-    state: states[row.state as StoredState],
+    state: states.member(row.state),
     created: BigInt(created),
     existed: BigInt(existed),
     refused: BigInt(refused),

@@ -14,10 +14,10 @@ export type NoteType =
   | "user"
   | "idp"
   | "machineKey"
-  | "userLink"
   | "metadata"
   | "projectGrant"
-  | "claim";
+  | "claim"
+  | "events";
 
 /** A fact that later records of the same import may need before it is in the store. */
 export type Note = Omit<Ref, "isNew"> & { facts: JsonObject };
@@ -46,7 +46,7 @@ export type Kind = {
   /** The name of the list, in lower camel case. */
   name: string;
   idOf(record: object): string;
-  /** What a record refers to, itself included: what of it only a dry run knows is laid into the unit first. */
+  /** What a record refers to, itself included: what only a dry run knows of it is recorded in the unit first. */
   refs(record: object, orgId: string): Ref[];
   begin(record: object, importContext: ImportContext): Write;
   type: DescMessage;
@@ -70,6 +70,12 @@ export const kind = <D extends DescMessage>(name: string, of: Of<D>): Kind => ({
   name,
   ...(of as unknown as Omit<Kind, "name">),
 });
+
+/** What a record about a user refers to. */
+export const refsOfUser = (userId: string, orgId: string): Ref[] => [
+  { type: "organization", id: orgId },
+  { type: "user", id: userId },
+];
 
 export const created = (...notes: Note[]): Made => ({ is: "created", notes });
 export const existed: Made = { is: "existed" };

@@ -3,29 +3,19 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Aggregate } from "../../eventstore/aggregate.ts";
 import type { NewEvent } from "../../eventstore/event.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Foreseen } from "../../eventstore/unit.ts";
 import type { Deps } from "../../projection/module.ts";
-import { addApp, app } from "../../resources/app/index.ts";
-import {
-  addProjectGrant,
-  projectGrants,
-  roles as projectRoles,
-} from "../../resources/grant/index.ts";
+import { app } from "../../resources/app/index.ts";
+import { projectGrants, roles as projectRoles } from "../../resources/grant/index.ts";
 import { idp } from "../../resources/idp/index.ts";
-import { addOrganization, organization } from "../../resources/org/index.ts";
+import { organization } from "../../resources/org/index.ts";
 import { projects } from "../../resources/project/index.ts";
-import {
-  addUser,
-  builtInData,
-  idGuard,
-  linkIdp,
-  metadata,
-  user,
-} from "../../resources/user/index.ts";
+import { idGuard, metadata, user } from "../../resources/user/index.ts";
 import type { ClaimChange } from "../../storage/database.ts";
-import { and, eq, inArray } from "../../storage/drizzle.ts";
+import { equals, rowsWhere } from "../../projection/rows.ts";
+import { and, inArray } from "../../storage/drizzle.ts";
 import { claims } from "../../storage/kernel-tables.ts";
 import { putRow, type RowChange } from "../../storage/row-change.ts";
-import { textIn } from "../convert.ts";
 import type { Known, Note, NoteType, Ref } from "./kind.ts";
 import { importNotes } from "./tables.ts";
 
@@ -33,10 +23,12 @@ import { importNotes } from "./tables.ts";
 export type Memory = Known & {
   /** Reads at once what the records of a batch refer to. */
   prepare(tx: Transaction, refs: readonly Ref[]): Promise<void>;
-  keep(notes: readonly Note[], claimed: readonly ClaimChange[]): void;
+  note(notes: readonly Note[]): void;
+  /** Keeps what a record claims and, in a dry run, what it would record. */
+  keep(claimed: readonly ClaimChange[], recorded: () => readonly Foreseen[]): void;
   /** Refuses what a record of the dry run before has claimed. */
   judge(claimed: readonly ClaimChange[]): Promise<string | undefined>;
-  /** Lays into a unit that will not be written what only the dry run knows. */
+  /** Records in a unit that will not be written what units of the dry run before it would have, of these objects. */
   bring(tx: Transaction, refs: readonly Ref[]): Promise<void>;
   /** What later batches of a dry run need to know. */
   rows(): RowChange[];
@@ -60,6 +52,7 @@ export function createMemory(
   const own = new Map<string, Note>();
   const noted = storedNotes(db, instanceId, importId);
   const storedRoles = roleReader(db, instanceId);
+  const overlay = eventOverlay(noted);
   const newIds = idGuard({ db });
   const isClientId = new Map<string, boolean>();
 
@@ -74,7 +67,7 @@ export function createMemory(
   async function isClaimed(kind: string, value: string): Promise<boolean> {
     if ((await find("claim", claimId({ scope: instanceId, kind, value }))) !== undefined)
       return true;
-    return isClaimStored(db, instanceId, kind, value);
+    return (await rowsWhere(db, claims, { scope: instanceId, kind, value })).length > 0;
   }
 
   return {
@@ -99,20 +92,18 @@ export function createMemory(
       const asNew = refs.flatMap(({ id, isNew }) => (isNew === true && id !== "" ? [id] : []));
       const clientIds = await newIds.readAll(tx, instanceId, asNew);
       for (const id of asNew) isClientId.set(id, clientIds.has(id));
-      if (isDryRun) await noted.read(refs.filter(({ id }) => id !== ""));
+      if (isDryRun) await noted.read(refs.filter(({ id }) => id !== "").flatMap(withEvents));
     },
 
-    keep(notes, claimed) {
-      for (const note of notes) own.set(nameOf(note), note);
+    note(notes) {
+      for (const each of notes) own.set(nameOf(each), each);
+    },
+
+    keep(claimed, recorded) {
       for (const claim of claimed) {
-        if (claim.op === "release") continue;
-        const note: Note = {
-          type: "claim",
-          id: claimId(claim),
-          facts: { holder: holderOf(claim) },
-        };
-        own.set(nameOf(note), note);
+        this.note([{ type: "claim", id: claimId(claim), facts: { holder: holderOf(claim) } }]);
       }
+      if (isDryRun) this.note(recorded().filter(isReadable).map(overlay.add));
     },
 
     async judge(claimed) {
@@ -126,11 +117,7 @@ export function createMemory(
     },
 
     async bring(tx, refs) {
-      if (!isDryRun) return;
-      for (const { type, id } of refs) {
-        const facts = id === "" ? undefined : await find(type, id);
-        if (facts !== undefined) await lay(tx, instanceId, { type, id, facts });
-      }
+      if (isDryRun) for (const ref of refs) await overlay.lay(tx, ref);
     },
 
     rows: () =>
@@ -141,6 +128,48 @@ export function createMemory(
 }
 
 const nameOf = ({ type, id }: Ref) => `${type} ${id}`;
+
+/**
+ * What a dry run would have recorded of objects: of units before, which is recorded in this one too where a record refers to them, and of
+ * this one.
+ */
+function eventOverlay(noted: ReturnType<typeof storedNotes>) {
+  const brought = new Set<string>();
+  const added = new Map<string, NewEvent[]>();
+  return {
+    async lay(tx: Transaction, ref: Ref): Promise<void> {
+      const [, name] = withEvents(ref);
+      const aggregate = aggregates[ref.type as keyof typeof aggregates] as Readable | undefined;
+      if (aggregate === undefined || name === undefined || brought.has(name.id)) return;
+      brought.add(name.id);
+      await noted.read([name]);
+      const facts = noted.of(name);
+      if (facts === undefined) return;
+      // What is noted here was recorded by this aggregate.
+      const { owner, events } = facts as unknown as Pick<Foreseen, "owner" | "events">;
+      const of = aggregate as Aggregate<unknown, NewEvent>;
+      tx.record(of, await tx.load(of, ref.id), events, owner);
+    },
+    add({ aggregateType, id, owner, events }: Foreseen): Note {
+      const name = eventsOf(aggregateType, id);
+      const before = added.get(name.id) ?? earlier(noted.of(name));
+      const all = [...before, ...events];
+      added.set(name.id, all);
+      return { ...name, facts: { owner, events: all as unknown as JsonObject[] } };
+    },
+  };
+}
+
+const earlier = (facts: JsonObject | undefined): NewEvent[] =>
+  (facts?.["events"] ?? []) as unknown as NewEvent[];
+const eventsOf = (aggregateType: string, id: string) =>
+  ({ type: "events", id: `${aggregateType}/${id}` }) as const;
+
+/** What is noted of what a record refers to. */
+const withEvents = (ref: Ref): Ref[] => {
+  const aggregate = aggregates[ref.type as keyof typeof aggregates] as Readable | undefined;
+  return aggregate === undefined ? [ref] : [ref, eventsOf(aggregate.type, ref.id)];
+};
 
 /** What the store has noted of an import; each note, and that there is none, is read once. */
 function storedNotes(db: Deps["db"], instanceId: string, importId: string) {
@@ -153,30 +182,16 @@ function storedNotes(db: Deps["db"], instanceId: string, importId: string) {
       const types = new Set(unknown.map(({ type }) => type));
       for (const type of types) {
         const ids = unknown.flatMap((ref) => (ref.type === type ? [ref.id] : []));
-        const ofImport = and(eq(n.instanceId, instanceId), eq(n.importId, importId));
+        const ofType = equals(db, importNotes, { instanceId, importId, type });
         const rows = await db.read
           .select({ id: n.id, facts: n.facts })
           .from(n)
-          .where(and(ofImport, eq(n.type, type), inArray(n.id, ids)));
+          .where(and(ofType, inArray(n.id, ids)));
         for (const { id, facts } of rows) noted.set(nameOf({ type, id }), facts);
       }
     },
     of: (ref: Ref) => noted.get(nameOf(ref)),
   };
-}
-
-async function isClaimStored(
-  db: Deps["db"],
-  instanceId: string,
-  kind: string,
-  value: string,
-): Promise<boolean> {
-  const c = db.table(claims);
-  const rows = await db.read
-    .select({ kind: c.kind })
-    .from(c)
-    .where(and(eq(c.scope, instanceId), eq(c.kind, kind), eq(c.value, value)));
-  return rows.length > 0;
 }
 
 /** Which of these roles of a project the store has; each is read once. */
@@ -187,7 +202,7 @@ function roleReader(db: Deps["db"], instanceId: string) {
     const nameOfRole = (key: string) => `${projectId}/${key}`;
     const unknown = keys.filter((key) => !roles.has(nameOfRole(key)));
     if (unknown.length > 0) {
-      const ofProject = and(eq(r.instanceId, instanceId), eq(r.projectId, projectId));
+      const ofProject = equals(db, projectRoles.table, { instanceId, projectId });
       const rows = await db.read
         .select({ key: r.key })
         .from(r)
@@ -200,6 +215,8 @@ function roleReader(db: Deps["db"], instanceId: string) {
 }
 
 type Readable = (typeof aggregates)[keyof typeof aggregates];
+const readable = new Set(Object.values(aggregates).map(({ type }) => type));
+const isReadable = ({ aggregateType }: Foreseen): boolean => readable.has(aggregateType);
 
 // Each aggregate is read as its own; the list holds them together.
 const readAll = (tx: Transaction, aggregate: Readable, ids: string[]): Promise<void> =>
@@ -209,73 +226,3 @@ const readAll = (tx: Transaction, aggregate: Readable, ids: string[]): Promise<v
 const claimId = ({ scope, kind, value }: Pick<ClaimChange, "scope" | "kind" | "value">): string =>
   hash("sha256", JSON.stringify([scope, kind, value]), "base64url");
 const holderOf = ({ holderType, holderId }: ClaimChange): string => `${holderType}/${holderId}`;
-
-/** Makes an object in a unit as far as others refer to it. */
-async function lay(tx: Transaction, instanceId: string, { type, id, facts }: Note): Promise<void> {
-  const text = (name: string) => textIn(facts, name);
-  const owner = { type: "org", id: text("orgId") } as const;
-  switch (type) {
-    case "organization": {
-      const loaded = await tx.load(organization, id);
-      if (loaded.state !== undefined) return;
-      const added = addOrganization(undefined, {
-        name: text("name"),
-        domain: text("domain"),
-        domainId: id,
-      });
-      return tx.record(organization, loaded, added, { type: "instance", id: instanceId });
-    }
-    case "project": {
-      const loaded = await tx.load(projects.aggregate, id);
-      if (loaded.state !== undefined) return;
-      const off = {
-        roleAssertion: false,
-        authorizationRequired: false,
-        projectAccessRequired: false,
-      };
-      return tx.record(
-        projects.aggregate,
-        loaded,
-        projects.add(undefined, { name: "", ...off }),
-        owner,
-      );
-    }
-    case "app": {
-      const loaded = await tx.load(app, id);
-      if (loaded.state !== undefined) return;
-      const projectId = text("projectId");
-      const config = { kind: "api", api: { authMethodType: "basic" } } as const;
-      const added = addApp(undefined, { projectId, name: "", clientId: text("clientId"), config });
-      return tx.record(app, loaded, added, owner);
-    }
-    case "user": {
-      const loaded = await tx.load(user, id);
-      if (loaded.state !== undefined) return;
-      const asData = builtInData(text("schema") === "machine" ? "machine" : "human", {});
-      const added = addUser(loaded, { ...asData, organizationId: owner.id, username: "" });
-      return tx.record(user, loaded, added, owner);
-    }
-    case "userLink": {
-      const [userId, idpId, externalUserId] = [
-        text("userId"),
-        text("idpId"),
-        text("externalUserId"),
-      ];
-      const { state } = await tx.load(user, userId);
-      const has = state?.authenticators.some(
-        (authenticator) => authenticator.kind === "idp" && authenticator.id === idpId,
-      );
-      if (!has) await linkIdp(tx, userId, { idpId, externalUserId, username: "" });
-      return;
-    }
-    case "projectGrant": {
-      const loaded = await tx.load(projectGrants.aggregate, id);
-      if (loaded.state !== undefined) return;
-      const roleKeys = Array.isArray(facts["roleKeys"]) ? facts["roleKeys"].map(String) : [];
-      const [projectId, grantedOrganizationId] = [text("projectId"), text("grantedOrganizationId")];
-      const added = addProjectGrant(undefined, { projectId, grantedOrganizationId, roleKeys });
-      return tx.record(projectGrants.aggregate, loaded, added, owner);
-    }
-    default:
-  }
-}

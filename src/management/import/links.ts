@@ -3,18 +3,14 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { requireIdp } from "../../resources/idp/index.ts";
 import { linkIdp, user, userNotFound } from "../../resources/user/index.ts";
-import { created, existed, kind, type Kind, type Known, type Note, note } from "./kind.ts";
+import { created, existed, kind, type Kind, type Known, refsOfUser } from "./kind.ts";
 
 /** Accounts at identity providers, which must be there or come with the same import. */
 export const linkKinds = ({ db }: Pick<Deps, "db">): Kind[] => [
   kind("userLinks", {
     type: ImportedUserLinkSchema,
     idOf: ({ userId, idpId }) => `${userId}/${idpId}`,
-    refs: ({ userId, idpId }, orgId) => [
-      { type: "organization", id: orgId },
-      { type: "user", id: userId },
-      { type: "userLink", id: `${userId}/${idpId}` },
-    ],
+    refs: ({ userId }, orgId) => refsOfUser(userId, orgId),
     begin:
       ({ userId, idpId, providedUserId, providedUserName }, { instanceId, orgId, known }) =>
       async (tx) => {
@@ -31,16 +27,12 @@ export const linkKinds = ({ db }: Pick<Deps, "db">): Kind[] => [
         const wanted = { ...link, displayName: providedUserName };
         const at = { instanceId, organizationId: orgId, known };
         await addLink(tx, { db }, at, userId, wanted);
-        return created(noteOf(userId, wanted));
+        return created();
       },
   }),
 ];
 
 type Link = { configId: string; externalUserId: string; displayName: string };
-
-/** What a dry run must know of a link. */
-export const noteOf = (userId: string, { configId: idpId, externalUserId }: Link): Note =>
-  note("userLink", `${userId}/${idpId}`, { userId, idpId, externalUserId });
 
 /**
  * Links an account at a provider of the organization or the instance to a person.

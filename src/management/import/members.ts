@@ -25,7 +25,7 @@ import {
   type Kind,
   type Made,
   type ImportContext,
-  type Ref,
+  refsOfUser,
 } from "./kind.ts";
 import { requireOwnProject } from "./own-project.ts";
 
@@ -50,7 +50,7 @@ export const memberKinds = (deps: UserDeps): Kind[] => {
     kind("orgMembers", {
       type: ImportedOrgMemberSchema,
       idOf: ({ userId }) => userId,
-      refs: ({ userId }, orgId) => refsOf(userId, orgId),
+      refs: ({ userId }, orgId) => refsOfUser(userId, orgId),
       begin:
         ({ userId, roles }, importContext) =>
         async (tx) => {
@@ -63,7 +63,7 @@ export const memberKinds = (deps: UserDeps): Kind[] => {
       type: ImportedProjectMemberSchema,
       idOf: ({ projectId, userId }) => `${projectId}/${userId}`,
       refs: ({ projectId, userId }, orgId) => [
-        ...refsOf(userId, orgId),
+        ...refsOfUser(userId, orgId),
         { type: "project", id: projectId },
       ],
       begin:
@@ -82,7 +82,7 @@ export const memberKinds = (deps: UserDeps): Kind[] => {
       type: ImportedGrantMemberSchema,
       idOf: ({ grantId, userId }) => `${grantId}/${userId}`,
       refs: ({ projectId, grantId, userId }, orgId) => [
-        ...refsOf(userId, orgId),
+        ...refsOfUser(userId, orgId),
         { type: "project", id: projectId },
         { type: "projectGrant", id: grantId },
       ],
@@ -108,11 +108,6 @@ export const memberKinds = (deps: UserDeps): Kind[] => {
     }),
   ];
 };
-
-const refsOf = (userId: string, orgId: string): Ref[] => [
-  { type: "organization", id: orgId },
-  { type: "user", id: userId },
-];
 
 type Given = { userId: string; roles: string[]; context: Below };
 

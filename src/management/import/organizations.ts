@@ -62,8 +62,7 @@ export function organizationKinds(deps: Deps): Kind[] {
             domain: wanted ? { name: wanted, field: "org.domain", isRestored: true } : undefined,
           });
           if (inactive) tx.record(organization, made, deactivateOrganization(made.state, false));
-          const domain = made.state?.primaryDomain ?? "";
-          return created(note("organization", orgId, { name, domain }));
+          return created(note("organization", orgId));
         },
     }),
     kind("domains", {

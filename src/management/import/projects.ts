@@ -114,6 +114,6 @@ const projectGrantKind: Kind = kind("projectGrants", {
       tx.record(projectGrants.aggregate, loaded, added, { type: "org", id: orgId });
       if (inactive)
         tx.record(projectGrants.aggregate, loaded, projectGrants.deactivate(loaded.state));
-      return created(note("projectGrant", grantId, { ...config, orgId }));
+      return created(note("projectGrant", grantId, { orgId }));
     },
 });

@@ -1,5 +1,5 @@
 import { invalidField } from "../../errors.ts";
-import type { WriteContext } from "../../eventstore/transaction.ts";
+import { initiator, type WriteContext } from "../../eventstore/transaction.ts";
 import { enqueue } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { insertRow, updateRows } from "../../storage/row-change.ts";
@@ -7,6 +7,7 @@ import { keepPresence } from "./from.ts";
 import { importJob } from "./job.ts";
 import { type RankedKind, lastRank } from "./kinds.ts";
 import { packRecords, payloadId, payloadRef, type Received, recordsABatch } from "./payload.ts";
+import { parsed } from "./record-id.ts";
 import { type Piece, splitter } from "./split.ts";
 import { spanMs, optionInvalid } from "./span.ts";
 import { forgetting } from "./sweep.ts";
@@ -14,7 +15,7 @@ import { importBatches, imports } from "./tables.ts";
 
 const bytesABatch = 1 << 18;
 const receivingMs = 24 * 3_600_000;
-export const reportMs = 30 * 24 * 3_600_000;
+const reportMs = 30 * 24 * 3_600_000;
 
 /** What stands in a document beside its organizations; what the request says goes before it. */
 export type DocumentOptions = { timeout?: string; awaitResponse?: boolean; dryRun?: boolean };
@@ -110,9 +111,8 @@ export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
 
 /** The row of an import of which nothing has been received yet. */
 function receiving(by: WriteContext, id: string, isDryRun: boolean, at: Date) {
-  const { instanceId, editorId, service, clientId, requestId } = by;
   return {
-    instanceId,
+    instanceId: by.instanceId,
     id,
     state: "receiving",
     isDryRun,
@@ -120,7 +120,7 @@ function receiving(by: WriteContext, id: string, isDryRun: boolean, at: Date) {
     created: 0,
     existed: 0,
     refused: 0,
-    importedBy: { editorId, service, clientId, requestId },
+    importedBy: initiator(by),
     creationDate: at,
     changeDate: at,
     expiresAt: new Date(at.getTime() + receivingMs),
@@ -144,12 +144,4 @@ function toOption({ name, json }: Piece & { is: "option" }): DocumentOptions {
   if (value === null) return {};
   const right = isFlag ? "true or false" : "a text such as 30m";
   throw optionInvalid(`data.${name}`, right);
-}
-
-function parsed(json: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(json).toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }

@@ -21,8 +21,8 @@ export function idOfUnread(kind: Kind, json: Uint8Array): string {
   return id === "/" ? "" : id;
 }
 
-/** Undefined for what is no JSON, which the refusal of the record says. */
-function parsed(json: Uint8Array): unknown {
+/** Undefined for what is no JSON. */
+export function parsed(json: Uint8Array): unknown {
   try {
     return JSON.parse(Buffer.from(json).toString("utf8"));
   } catch {

@@ -1,5 +1,6 @@
 import { handle, type JobHandlers, type RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import { and, asc, eq, gt, isNull, or } from "../../storage/drizzle.ts";
 import { deleteRows, updateRows } from "../../storage/row-change.ts";
 import {
@@ -153,10 +154,6 @@ async function* waiting(db: Deps["db"], { instanceId, id }: Import): AsyncGenera
 }
 
 async function read(db: Deps["db"], instanceId: string, id: string): Promise<Import | undefined> {
-  const i = db.table(imports);
-  const [row] = await db.read
-    .select()
-    .from(i)
-    .where(and(eq(i.instanceId, instanceId), eq(i.id, id)));
+  const [row] = await rowsWhere(db, imports, { instanceId, id });
   return row;
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { Initiator } from "../../eventstore/transaction.ts";
 import type { Presence, Seen } from "../../eventstore/presence.ts";
 import {
   bool,
@@ -15,16 +16,8 @@ import {
 
 export type ImportState = "receiving" | "running" | "paused" | "cancelled" | "completed" | "failed";
 
-/** Whoever imports, as the events of the import name them. */
-export type ImportedBy = {
-  editorId: string;
-  service: string;
-  clientId: string;
-  requestId: string;
-};
-
 /** Who was there when the import was asked for, but for what was seen of them, which is sealed. */
-export type ImportedFrom = Omit<Presence, keyof Seen | "isVisitor">;
+type ImportedFrom = Omit<Presence, keyof Seen | "isVisitor">;
 
 /** Bulk imports, until their reports expire. */
 export const imports = table(
@@ -38,7 +31,8 @@ export const imports = table(
     created: int(),
     existed: int(),
     refused: int(),
-    importedBy: json<ImportedBy>(),
+    /** Whoever imports, as the events of the import name them. */
+    importedBy: json<Initiator>(),
     /** The presence that the events of the import carry; what was seen is sealed as in origins (L4). */
     importedFrom: optionalJson<ImportedFrom>(),
     keyType: optionalText(),

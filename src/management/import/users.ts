@@ -27,11 +27,11 @@ import {
   userIdTaken,
   userNotFound,
 } from "../../resources/user/index.ts";
-import { toData, toEmail, toPhone } from "../convert.ts";
+import { toData, toEmail, toPassword, toPhone } from "../convert.ts";
 import { grantRoles } from "./grants.ts";
 import { toEnd, toPublicKey } from "./keys.ts";
-import { created, existed, kind, type Kind, note, type Ref } from "./kind.ts";
-import { addLink, noteOf } from "./links.ts";
+import { created, existed, kind, type Kind, note, type Ref, refsOfUser } from "./kind.ts";
+import { addLink } from "./links.ts";
 import { addMemberOf } from "./members.ts";
 import { newIdGuard } from "./new-id.ts";
 
@@ -81,8 +81,7 @@ function humanKind(deps: UserDeps): Kind {
           await addMemberOf(tx, importContext, newId, member, "org_roles");
         }
         if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
-        const links = (record.user?.idps ?? []).map((link) => noteOf(userId, link));
-        return created(note("user", userId, { orgId, schema: "human" }), ...links);
+        return created(note("user", userId, { orgId }));
       };
     },
   });
@@ -125,7 +124,7 @@ function machineKind(deps: UserDeps): Kind {
           tx.record(user, loaded, changeExternalId(loaded.state, externalId));
         }
         if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
-        return created(note("user", userId, { orgId, schema: "machine" }));
+        return created(note("user", userId, { orgId }));
       },
   });
 }
@@ -135,7 +134,7 @@ const keyKind = ({ now }: Pick<UserDeps, "now">): Kind =>
   kind("machineKeys", {
     type: ImportedMachineKeySchema,
     idOf: ({ keyId }) => keyId,
-    refs: ({ userId }, orgId) => refsOf(userId, orgId),
+    refs: ({ userId }, orgId) => refsOfUser(userId, orgId),
     begin({ keyId, userId, publicKey: bytes, expirationDate }, { orgId, known }) {
       const publicKey = toPublicKey(bytes);
       const ends = toEnd(expirationDate, now());
@@ -162,7 +161,7 @@ const metadataKind = (): Kind =>
     type: ImportedMetadataSchema,
     idOf: ({ userId, key }) => `${userId}/${key}`,
     refs: ({ userId, key }, orgId) => [
-      ...refsOf(userId, orgId),
+      ...refsOfUser(userId, orgId),
       { type: "metadata", id: metadataId(userId, key) },
     ],
     begin:
@@ -175,11 +174,6 @@ const metadataKind = (): Kind =>
         return created(note("metadata", id));
       },
   });
-
-const refsOf = (userId: string, orgId: string): Ref[] => [
-  { type: "organization", id: orgId },
-  { type: "user", id: userId },
-];
 
 /**
  * Whether the user is here already. Who was deleted does not come back under their id.
@@ -225,12 +219,6 @@ function toHuman({ userId, user: wanted, data, notify, externalId }: ImportedHum
   if (wanted === undefined) throw new Error("validation requires who they are");
   const { userName: username, profile, email, phone, password, hashedPassword, otpCode } = wanted;
   const changeRequired = wanted.passwordChangeRequired;
-  const hash = hashedPassword?.value ?? "";
-  const type =
-    hash === ""
-      ? ({ case: "password", value: password } as const)
-      : ({ case: "hash", value: hash } as const);
-  const fields = { password: "user.password", hash: "user.hashed_password.value" };
   return {
     userId,
     isSilent: !notify,
@@ -239,7 +227,7 @@ function toHuman({ userId, user: wanted, data, notify, externalId }: ImportedHum
     data: { ...data, ...(profile && toData(profile)) },
     email: email && toEmail(email),
     phone: toPhone(phone, "user.phone.phone"),
-    password: type.value === "" ? undefined : { type, changeRequired, fields },
+    password: toPassword(password, hashedPassword, { changeRequired, prefix: "user." }),
     totpSecret: otpCode === "" ? undefined : otpCode,
     recoveryCodes: wanted.recoveryCodes,
     // Imports are for whoever writes the instance.

@@ -1,6 +1,7 @@
 import type { Registry } from "../../authz/ports.ts";
 import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
 import type { Transaction, Written } from "../../eventstore/transaction.ts";
+import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { conditionId, requireKnown } from "./execution/condition.ts";
 import type { ExecutionConfig } from "./execution/events.ts";
@@ -12,7 +13,6 @@ import {
   type Surroundings,
 } from "./execution/execution.ts";
 import { executionIncludes } from "./execution/projection.ts";
-import { executionsIncluding } from "./execution/queries.ts";
 import { targets } from "./target/target.ts";
 
 /** What executions ask of the service, beside what every slice may use. */
@@ -79,8 +79,8 @@ async function loadIncluding(db: Deps["db"], tx: Transaction, instanceId: string
     const next = new Set<string>();
     for (const id of level) {
       if (includedBy.has(id)) continue;
-      const parents = await executionsIncluding(db, instanceId, id);
-      tx.expectAll(executionIncludes, { instanceId, includeId: id }, "executionId", parents);
+      const including = { instanceId, includeId: id };
+      const parents = await allIds(db, tx, executionIncludes, including, "executionId");
       includedBy.set(id, parents);
       for (const parent of parents) next.add(parent);
     }

@@ -3,6 +3,7 @@ import type { Database } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { rowById } from "../../projection/ids.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import { executions, executionTargets } from "./execution/projection.ts";
 import { type TargetConfig, type TargetKind, targets } from "./target/target.ts";
 
@@ -66,14 +67,8 @@ const toStored = ({ id, url, kind, ...row }: KeptRow): StoredTarget => ({
   kind: kind === "rest_webhook" ? "rest_webhook" : "rest_request_response",
 });
 
-async function executionsOf(db: Database, instanceId: string): Promise<StoredExecution[]> {
-  const e = db.table(executions);
-  const { id, targets: listed, includes, creationSequence } = e;
-  return db.read
-    .select({ id, targets: listed, includes, creationSequence })
-    .from(e)
-    .where(eq(e.instanceId, instanceId));
-}
+const executionsOf = (db: Database, instanceId: string): Promise<StoredExecution[]> =>
+  rowsWhere(db, executions, { instanceId });
 
 async function storedActions(db: Database, instanceId: string): Promise<StoredActions> {
   const found = await executionsOf(db, instanceId);
@@ -82,15 +77,7 @@ async function storedActions(db: Database, instanceId: string): Promise<StoredAc
   const listed = db.read.select({ id: l.targetId }).from(l).where(eq(l.instanceId, instanceId));
   const t = db.table(targets.table);
   const rows = await db.read
-    .select({
-      id: t.id,
-      kind: t.kind,
-      url: t.url,
-      timeoutMs: t.timeoutMs,
-      isAsync: t.isAsync,
-      interruptOnError: t.interruptOnError,
-      payloadSecrets: t.payloadSecrets,
-    })
+    .select()
     .from(t)
     .where(and(eq(t.instanceId, instanceId), inArray(t.id, listed)));
   return { executions: found, targets: new Map(rows.map((row) => [row.id, toStored(row)])) };

@@ -1,7 +1,15 @@
 import type { EventOf } from "../../eventstore/event.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow } from "../../storage/row-change.ts";
-import { bool, int, json, optionalJson, text } from "../../storage/table.ts";
+import {
+  type AnyDefinition,
+  bool,
+  type ColumnKind,
+  int,
+  json,
+  optionalJson,
+  text,
+} from "../../storage/table.ts";
 import type { Nothing } from "../object/declared.ts";
 import { field } from "../object/fields.ts";
 import { defineResource, fact } from "../object/resource.ts";
@@ -19,9 +27,8 @@ const initially: WithConfig & WithKeys & WithAccess = {
   config: { kind: "api", api: { authMethodType: "basic" } },
 };
 
-/** The columns of the configuration: those from `appType` on are of OpenID Connect, empty for an API. */
-const columns = {
-  kind: text(),
+/** The columns of the configuration of OpenID Connect; all but that of the method are empty for an API. */
+export const oidcColumns = {
   authMethodType: text(),
   appType: text(),
   redirectUris: json<OidcConfig["redirectUris"]>(),
@@ -38,28 +45,13 @@ const columns = {
   backChannelLogoutUri: text(),
   idTokenSignedResponseAlg: text(),
   strictAssertionAudience: bool(),
-  apiAccess: optionalJson<ApiAccess>(),
-};
-const [none, noList] = ["", []];
-const unconfigured = {
-  kind: none,
-  authMethodType: none,
-  appType: none,
-  accessTokenType: none,
-  redirectUris: noList,
-  postLogoutRedirectUris: noList,
-  additionalOrigins: noList,
-  responseTypes: noList,
-  grantTypes: noList,
-  clockSkewMs: 0,
-  devMode: false,
-  accessTokenRoleAssertion: false,
-  idTokenRoleAssertion: false,
-  idTokenUserinfoAssertion: false,
-  strictAssertionAudience: false,
-  backChannelLogoutUri: none,
-  idTokenSignedResponseAlg: none,
-};
+} satisfies Record<keyof OidcConfig, AnyDefinition>;
+const columns = { kind: text(), ...oidcColumns, apiAccess: optionalJson<ApiAccess>() };
+
+const empty: Partial<Record<ColumnKind, unknown>> = { text: "", json: [], int: 0, bool: false };
+const unconfigured = Object.fromEntries(
+  Object.entries({ kind: text(), ...oidcColumns }).map(([name, { kind }]) => [name, empty[kind]]),
+);
 
 type Added<C> = C & { clientId: string };
 // Apps and machine users share one space of client ids (C4).

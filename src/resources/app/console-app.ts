@@ -1,10 +1,12 @@
+import { create } from "@bufbuild/protobuf";
+import { AppSchema } from "#gen/idsvc/resources/app/v3alpha/app_pb.ts";
 import { ownCredentials } from "../../authz/roles.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
-import type { OidcConfig } from "./config.ts";
+import { toConfig } from "./convert.ts";
 import type { FoundApp } from "./readers.ts";
 
 /** What the console is called as a client. No app, user or machine can have the id (J7). */
@@ -13,25 +15,10 @@ export const consoleClientId = "idsvc:console";
 /** Where the log-in of the console ends, below the address that the instance is called at. */
 export const consoleCallback = "/ui/console/callback";
 
-const config: OidcConfig = {
-  appType: "web",
-  // Known by the address that the instance is called at.
-  redirectUris: [],
-  postLogoutRedirectUris: [],
-  responseTypes: ["code"],
-  grantTypes: ["authorization_code"],
-  authMethodType: "basic",
-  accessTokenType: "bearer",
-  accessTokenRoleAssertion: false,
-  idTokenRoleAssertion: false,
-  idTokenUserinfoAssertion: false,
-  clockSkewMs: 0,
-  additionalOrigins: [],
-  devMode: false,
-  backChannelLogoutUri: "",
-  idTokenSignedResponseAlg: "RS256",
-  strictAssertionAudience: true,
-};
+// As apps are made of which nothing is said; its redirects are known by the address that the instance is called at.
+const config = toConfig(
+  create(AppSchema, { config: { case: "oidc", value: { strictAssertionAudience: true } } }),
+);
 
 /**
  * The app that the console is: of each instance, in its own project, and stored nowhere, so that nobody changes or removes it. Its
@@ -51,7 +38,7 @@ export function consoleApp(db: Database): (instanceId: string) => Awaitable<Foun
             name: "Console",
             projectId: project.id,
             organizationId: project.organizationId,
-            config: { kind: "oidc", oidc: config },
+            config,
             isActive: true,
             apiAccess,
             isOwnerMade: true,

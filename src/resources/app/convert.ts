@@ -19,61 +19,32 @@ import { toOrganizationOwnedDetails } from "../object/details.ts";
 import { toDuration, toMs } from "../object/duration.ts";
 import { toState } from "../object/filters.ts";
 import { complianceProblems, requireSound } from "./compliance.ts";
+import { wordsOf } from "../object/words.ts";
 import type {
   ApiAccess,
-  ApiConfig,
   AppConfig,
   AppPatch,
-  AppType,
-  AuthMethod,
   GrantType,
   OidcConfig,
   ResponseType,
 } from "./config.ts";
 import { type AppRow, oidcOf } from "./queries.ts";
 
-/** Words of the domain for the members of an enum; the first pair stands for what was not chosen. */
-function enumeration<W extends string, M extends number>(first: [W, M], ...others: [W, M][]) {
-  const pairs = [first, ...others];
-  const words = new Map<M, W>(pairs.map(([word, member]) => [member, word]));
-  const members = new Map<string, M>(pairs);
-  return {
-    word: (member: M): W => words.get(member) ?? first[0],
-    member: (word: string): M => members.get(word) ?? first[1],
-  };
-}
+const appTypes = wordsOf(OIDCAppType, "web", "OIDC_APP_TYPE_");
+const grantTypes = wordsOf(OIDCGrantType, "authorization_code", "OIDC_GRANT_TYPE_");
+const authMethods = wordsOf(OIDCAuthMethodType, "basic", "OIDC_AUTH_METHOD_TYPE_");
+const tokenTypes = wordsOf(OIDCTokenType, "bearer", "OIDC_TOKEN_TYPE_");
+const apiAuthMethods = wordsOf(APIAuthMethodType, "basic", "API_AUTH_METHOD_TYPE_");
 
-const appTypes = enumeration<AppType, OIDCAppType>(
-  ["web", OIDCAppType.OIDC_APP_TYPE_WEB],
-  ["user_agent", OIDCAppType.OIDC_APP_TYPE_USER_AGENT],
-  ["native", OIDCAppType.OIDC_APP_TYPE_NATIVE],
-);
-const responseTypes = enumeration<ResponseType, OIDCResponseType>(
-  ["code", OIDCResponseType.OIDC_RESPONSE_TYPE_CODE],
-  ["id_token", OIDCResponseType.OIDC_RESPONSE_TYPE_ID_TOKEN],
-  ["id_token token", OIDCResponseType.OIDC_RESPONSE_TYPE_ID_TOKEN_TOKEN],
-);
-const grantTypes = enumeration<GrantType, OIDCGrantType>(
-  ["authorization_code", OIDCGrantType.OIDC_GRANT_TYPE_AUTHORIZATION_CODE],
-  ["implicit", OIDCGrantType.OIDC_GRANT_TYPE_IMPLICIT],
-  ["refresh_token", OIDCGrantType.OIDC_GRANT_TYPE_REFRESH_TOKEN],
-  ["device_code", OIDCGrantType.OIDC_GRANT_TYPE_DEVICE_CODE],
-  ["token_exchange", OIDCGrantType.OIDC_GRANT_TYPE_TOKEN_EXCHANGE],
-);
-const authMethods = enumeration<AuthMethod, OIDCAuthMethodType>(
-  ["basic", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_BASIC],
-  ["post", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_POST],
-  ["none", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_NONE],
-  ["private_key_jwt", OIDCAuthMethodType.OIDC_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT],
-);
-const tokenTypes = enumeration<OidcConfig["accessTokenType"], OIDCTokenType>(
-  ["bearer", OIDCTokenType.OIDC_TOKEN_TYPE_BEARER],
-  ["jwt", OIDCTokenType.OIDC_TOKEN_TYPE_JWT],
-);
-const apiAuthMethods = enumeration<ApiConfig["authMethodType"], APIAuthMethodType>(
-  ["basic", APIAuthMethodType.API_AUTH_METHOD_TYPE_BASIC],
-  ["private_key_jwt", APIAuthMethodType.API_AUTH_METHOD_TYPE_PRIVATE_KEY_JWT],
-);
+// A space stands between the words of a response type.
+const responseMembers: Record<ResponseType, OIDCResponseType> = {
+  code: OIDCResponseType.OIDC_RESPONSE_TYPE_CODE,
+  id_token: OIDCResponseType.OIDC_RESPONSE_TYPE_ID_TOKEN,
+  "id_token token": OIDCResponseType.OIDC_RESPONSE_TYPE_ID_TOKEN_TOKEN,
+};
+const toResponseType = (member: OIDCResponseType): ResponseType =>
+  (["id_token", "id_token token"] as const).find((type) => responseMembers[type] === member) ??
+  "code";
 
 const defaultAlg = "RS256";
 
@@ -103,7 +74,7 @@ export function toSoundConfig(message: AppMessage): AppConfig {
 function toOidc(message: OIDCApp): OidcConfig {
   const grants = message.grantTypes.map(grantTypes.word);
   const grantsInForce: GrantType[] = grants.length === 0 ? ["authorization_code"] : grants;
-  const responses = message.responseTypes.map(responseTypes.word);
+  const responses = message.responseTypes.map(toResponseType);
   return {
     appType: appTypes.word(message.appType),
     redirectUris: message.redirectUris,
@@ -159,7 +130,7 @@ function toOidcPatch(message: PatchOIDCApp): Patch<OidcConfig> {
     appType: given(message.appType, appTypes.word),
     redirectUris: list("redirect_uris", message.redirectUris, same),
     postLogoutRedirectUris: list("post_logout_redirect_uris", message.postLogoutRedirectUris, same),
-    responseTypes: list("response_types", message.responseTypes, responseTypes.word),
+    responseTypes: list("response_types", message.responseTypes, toResponseType),
     grantTypes: list("grant_types", message.grantTypes, grantTypes.word),
     authMethodType: given(message.authMethodType, authMethods.word),
     accessTokenType: given(message.accessTokenType, tokenTypes.word),
@@ -208,7 +179,7 @@ export function toGetApp(
 const fromOidc = ({ clockSkewMs, ...oidc }: OidcConfig) => ({
   ...oidc,
   appType: appTypes.member(oidc.appType),
-  responseTypes: oidc.responseTypes.map(responseTypes.member),
+  responseTypes: oidc.responseTypes.map((type) => responseMembers[type]),
   grantTypes: oidc.grantTypes.map(grantTypes.member),
   authMethodType: authMethods.member(oidc.authMethodType),
   accessTokenType: tokenTypes.member(oidc.accessTokenType),

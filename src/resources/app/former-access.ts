@@ -3,6 +3,9 @@ import { deleteRows } from "../../storage/row-change.ts";
 import { table, text } from "../../storage/table.ts";
 import { appEvents } from "./application.ts";
 
+/** How scopes called the service's own project. */
+export const ownProjectName = "idsvc";
+
 /**
  * Whom tokens of an app were for before audiences were references: an app with the service's own project among them had
  * access to our APIs, and keeps it until it ends (decision 0088). Nothing is added by what is issued now.

@@ -1,16 +1,15 @@
 import type { ApiAccess, PatchApp } from "#gen/idsvc/resources/app/v3alpha/app_pb.ts";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
-import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
+import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { current } from "../../storage/read-cache.ts";
 import { listing } from "../object/queries.ts";
-import { toDetails } from "../object/details.ts";
-import { changing } from "../object/plain.ts";
+import { answering, changing, plainAuthorize } from "../object/plain.ts";
 
-import { projectNotFound, requireProject } from "../project/index.ts";
-import { ownedProjects } from "../grant/index.ts";
+import { requireProject } from "../project/index.ts";
+import { requireInProject } from "../grant/index.ts";
 import { activateApp, addApp, changeSecret, hasSecret, patchApp } from "./app.ts";
 import { type App, app, appEvents, appNotFound, appResource } from "./application.ts";
 import { coversEverybody } from "../../authz/holds.ts";
@@ -20,6 +19,7 @@ import {
   changeApiAccess,
   requireCoversApp,
 } from "./api-access.ts";
+import { answeringChanges, standingReader } from "./answering-changes.ts";
 import { requireSound } from "./compliance.ts";
 import { problemsOf, toApiAccess, toConfig, toGetApp, toPatch } from "./convert.ts";
 import { newClientSecret, removeClientSecret } from "./credentials.ts";
@@ -34,32 +34,24 @@ type NewApp = Pick<App, "projectId" | "name" | "clientId" | "config"> & {
 type KeyMethods = "addKey" | "removeKey" | "listKeys";
 
 export function appAuthorize(deps: Deps): Authorize<Service> {
-  const { tenancy } = deps;
-  const queries = appQueries(deps);
-  const ownedProject = ownedProjects(deps.db);
+  const requireProjectOf = requireInProject(deps);
   return {
-    ...authorizeById(AppService, async ({ id }, scope) => {
-      const { organizationId, projectId } = (await queries.find(scope.instanceId, id)) ?? {};
-      const owned = organizationId && projectId ? { organizationId, projectId } : undefined;
-      await tenancy.require(scope, owned, appNotFound);
-    }),
-    async createApp({ app: wanted }, scope) {
-      const owned = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
-      await tenancy.require(scope, owned, projectNotFound);
-    },
+    ...plainAuthorize(deps, AppService, appQueries(deps).find, appNotFound),
+    createApp: ({ app: wanted }, scope) => requireProjectOf(scope, wanted?.projectId),
   };
 }
 
 export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
-  const { events, newId } = deps;
+  const { newId } = deps;
+  const answer = answering(deps);
   const queries = appQueries(deps);
   const change = changing(deps, app);
   const isHeld = current(deps.db, heldInUse(deps.db));
   const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
   const { giveSecret } = clientSecrets(deps.secrets);
   const requireAllowed = allowedConfigs(deps.checkUrl);
-  const standing = standingReader(isLegacyApp);
-  const writes = appWrites(deps, standing);
+  const changeAnswering = answeringChanges(deps.db);
+  const writes = appWrites(deps);
 
   return {
     async createApp({ app: wanted }, scope) {
@@ -69,33 +61,25 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
       const { projectId, name } = wanted;
       const clientId = newId();
       const made = { projectId, name, clientId, config, apiAccess: wanted.apiAccess };
-      const [written, secret] = await events.transact(writeContext(scope), (tx) =>
-        writes.create(tx, scope, made),
-      );
-      const complianceProblems = problemsOf(config);
-      return { details: toDetails(written()), clientId, ...secret, complianceProblems };
+      const answered = await answer(writeContext(scope), (tx) => writes.create(tx, scope, made));
+      return { ...answered, clientId, complianceProblems: problemsOf(config) };
     },
 
     async patchApp({ id, app: patch }, scope) {
       if (patch === undefined) throw new Error("validation requires the app");
-      const [written, config, secret] = await events.transact(writeContext(scope), (tx) =>
-        writes.patch(tx, scope, id, patch),
-      );
-      const complianceProblems = problemsOf(config);
-      return { details: toDetails(written()), ...secret, complianceProblems };
+      return answer(writeContext(scope), (tx) => writes.patch(tx, scope, id, patch));
     },
 
     deactivateApp: ({ id }, scope) => change(scope, id, appResource.deactivate),
     activateApp: ({ id }, scope) => change(scope, id, activateApp),
 
     async deleteApp({ id }, scope) {
-      const written = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const loaded = await tx.load(app, id);
         requireCoversApp(loaded.state, scope);
-        await removeWholeApp(deps, tx, scope.instanceId, id);
-        return tx.written(loaded);
+        await removeWholeApp(deps, tx, id);
+        return { written: tx.written(loaded) };
       });
-      return { details: toDetails(written()) };
     },
 
     async getApp({ id }, { instanceId }) {
@@ -105,16 +89,11 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
     searchApps: listing(queries.search, toFound),
 
     async regenerateSecret({ id }, scope) {
-      const [written, secret] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(app, id);
-        requireCoversApp(loaded.state, scope);
-        tx.record(app, loaded, changeSecret(loaded.state));
-        const by = await standing(scope, loaded.state?.clientId ?? "");
-        const renewed = { isNew: true, staysBeside: false };
-        tx.record(app, loaded, afterAnswersChanged(loaded.state, renewed, by));
-        return [tx.written(loaded), await giveSecret(tx, scope, id)];
+      return answer(writeContext(scope), async (tx) => {
+        const renewed = () => ({ isNew: true, staysBeside: false });
+        const changed = await changeAnswering(tx, scope, id, changeSecret, renewed);
+        return { written: tx.written(changed), ...(await giveSecret(tx, scope, id)) };
       });
-      return { details: toDetails(written()), ...secret };
     },
   };
 
@@ -124,19 +103,9 @@ export function appHandlers(deps: Deps): Omit<Handlers<Service>, KeyMethods> {
   }
 }
 
-type Standing = ReturnType<typeof standingReader>;
-
-/** What of a caller decides what they may change of an app that has access to our own APIs. */
-const standingReader =
-  (isLegacyApp: ReturnType<typeof legacyAccessReader>) =>
-  async (scope: Scope, clientId: string) => ({
-    permissions: scope.permissions,
-    caller: scope.caller,
-    isLegacy: await isLegacyApp(scope.instanceId, clientId),
-  });
-
 /** What making and changing an app writes, in the unit that it is asked in. */
-function appWrites(deps: Deps, standing: Standing) {
+function appWrites(deps: Deps) {
+  const standing = standingReader(deps.db);
   const { giveSecret, settleSecret } = clientSecrets(deps.secrets);
   const requireAllowed = allowedConfigs(deps.checkUrl);
 
@@ -157,7 +126,7 @@ function appWrites(deps: Deps, standing: Standing) {
         tx.record(app, loaded, changeApiAccess(loaded.state, access, by));
       }
       const given = hasSecret({ config }) ? await giveSecret(tx, scope, loaded.id) : {};
-      return [tx.written(loaded), given] as const;
+      return { written: tx.written(loaded), ...given };
     },
 
     async patch(tx: Transaction, scope: Scope, id: string, patch: PatchApp) {
@@ -180,7 +149,8 @@ function appWrites(deps: Deps, standing: Standing) {
       }
       const settled = await settleSecret(tx, scope, id, before, after);
       if ("clientSecret" in settled) tx.record(app, loaded, changeSecret(after));
-      return [tx.written(loaded), after.config, settled] as const;
+      const complianceProblems = problemsOf(after.config);
+      return { written: tx.written(loaded), ...settled, complianceProblems };
     },
   };
 }
@@ -199,12 +169,9 @@ const allowedConfigs =
 /** Gives and takes client secrets in the unit that it is asked in. */
 function clientSecrets(secrets: Deps["secrets"]) {
   async function giveSecret(tx: Transaction, { instanceId }: Scope, appId: string) {
-    const { clientSecret, change: row } = await newClientSecret(
-      secrets,
-      { instanceId, appId },
-      tx.now,
-    );
-    tx.write(row);
+    const of = { instanceId, appId };
+    const { clientSecret, change } = await newClientSecret(secrets, of, tx.now);
+    tx.write(change);
     return { clientSecret };
   }
 

@@ -17,7 +17,7 @@ export { appKeys } from "./rows.ts";
 export { toGetApp, toSoundConfig } from "./convert.ts";
 export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
-export type { ApiAccess, ApiConfig, AppConfig, OidcConfig } from "./config.ts";
+export type { ApiAccess, AppConfig, OidcConfig } from "./config.ts";
 export {
   endLegacyAccess,
   type LegacyApp,
@@ -27,13 +27,7 @@ export {
 } from "./legacy.ts";
 export { ownPages } from "./own-pages.ts";
 export { appFinder, appsWhere } from "./queries.ts";
-export {
-  type AppReader,
-  appReader,
-  legacyAccessReader,
-  type FoundApp,
-  type FoundAppKey,
-} from "./readers.ts";
+export { type AppReader, appReader, type FoundApp } from "./readers.ts";
 
 /**
  * Apps: what users log in to, and what checks their tokens.

@@ -5,27 +5,27 @@ import { writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { newClientKeys } from "../../crypto/client-key.ts";
 import type { Deps } from "../../projection/module.ts";
-import { current } from "../../storage/read-cache.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
+import { answering } from "../object/plain.ts";
+import { toListDetails } from "../object/details.ts";
 import { requireClientKey } from "../object/client-key.ts";
 import { toExpiration } from "../object/expiration.ts";
 import { lastUses } from "../object/credential-uses.ts";
 import { toPage } from "../object/list.ts";
 
-import { afterAnswersChanged, requireCoversApp } from "./api-access.ts";
+import { answeringChanges } from "./answering-changes.ts";
 import { addKey, removeKey } from "./app.ts";
-import { app } from "./application.ts";
+import type { App } from "./application.ts";
 import { keyFile } from "./credentials.ts";
 import { appQueries, type AppKeyRow } from "./queries.ts";
 import { secretMaking } from "./secret-making.ts";
-import { legacyAccessReader } from "./readers.ts";
 
 type KeyMethods = "addKey" | "removeKey" | "listKeys";
 
 export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMethods> {
   const { db, events, newId, now } = deps;
   const queries = appQueries(deps);
-  const isLegacyApp = current(deps.db, legacyAccessReader(deps.db));
+  const answer = answering(deps);
+  const changeAnswering = answeringChanges(db);
 
   return {
     async addKey({ id, key }, scope) {
@@ -34,38 +34,28 @@ export function keyHandlers(deps: Deps): Pick<Handlers<typeof AppService>, KeyMe
       const { publicKey, privateKey } = await keysFrom(key?.publicKey);
       const expirationDate = expires?.toISOString();
       const ends = expirationDate === undefined ? {} : { expirationDate };
-      const [written, clientId] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(app, id);
-        requireCoversApp(loaded.state, scope);
-        const staysBeside = (loaded.state?.keyIds.length ?? 0) > 0;
-        tx.record(app, loaded, addKey(loaded.state, { keyId, publicKey, ...ends }));
-        const isLegacy = await isLegacyApp(scope.instanceId, loaded.state?.clientId ?? "");
-        const { permissions, caller } = scope;
-        const by = { permissions, caller, isLegacy };
-        tx.record(app, loaded, afterAnswersChanged(loaded.state, { isNew: true, staysBeside }, by));
-        return [tx.written(loaded), loaded.state?.clientId ?? ""];
+      const add = (state: App | undefined) => addKey(state, { keyId, publicKey, ...ends });
+      return answer(writeContext(scope), async (tx) => {
+        const changed = await changeAnswering(tx, scope, id, add, (before) => ({
+          isNew: true,
+          staysBeside: (before?.keyIds.length ?? 0) > 0,
+        }));
+        const clientId = changed.state?.clientId ?? "";
+        const file = { keyId, privateKey, appId: id, clientId, expirationDate };
+        return {
+          written: tx.written(changed),
+          keyId,
+          ...(privateKey !== undefined && { keyFile: keyFile({ ...file, privateKey }) }),
+        };
       });
-      const file =
-        privateKey === undefined
-          ? {}
-          : { keyFile: keyFile({ keyId, privateKey, appId: id, clientId, expirationDate }) };
-      return { details: toDetails(written()), keyId, ...file };
     },
 
-    async removeKey({ id, keyId }, scope) {
-      const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(app, id);
-        requireCoversApp(loaded.state, scope);
-        tx.record(app, loaded, removeKey(loaded.state, keyId));
-        const isLegacy = await isLegacyApp(scope.instanceId, loaded.state?.clientId ?? "");
-        const { permissions, caller } = scope;
-        const by = { permissions, caller, isLegacy };
-        const gone = { isNew: false, staysBeside: false };
-        tx.record(app, loaded, afterAnswersChanged(loaded.state, gone, by));
-        return tx.written(loaded);
-      });
-      return { details: toDetails(written()) };
-    },
+    removeKey: ({ id, keyId }, scope) =>
+      answer(writeContext(scope), async (tx) => {
+        const remove = (state: App | undefined) => removeKey(state, keyId);
+        const gone = () => ({ isNew: false, staysBeside: false });
+        return { written: tx.written(await changeAnswering(tx, scope, id, remove, gone)) };
+      }),
 
     async listKeys({ id, query }, { instanceId }) {
       const found = await queries.keysOf(instanceId, id, toPage(query));

@@ -6,7 +6,7 @@ import { ownProjectReader } from "../instance/index.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, desc, eq, inArray } from "../../storage/drizzle.ts";
 import { app, appEvents, apps } from "./application.ts";
-import { formerAudiences } from "./former-access.ts";
+import { formerAudiences, ownProjectName } from "./former-access.ts";
 
 export type LegacyApp = {
   instanceId: string;
@@ -18,7 +18,6 @@ export type LegacyApp = {
 
 // One unit keeps other writers waiting while it commits.
 const mostInOneUnit = 100;
-const ownProjectName = "idsvc";
 
 /**
  * The apps that had tokens for our APIs before apps needed an access to them, and have it still (decision 0088).

@@ -11,8 +11,8 @@ import type { Database } from "../../storage/database.ts";
 import { and, type Column, eq, not, type SQL } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { isInActiveProject } from "../project/index.ts";
-import { appNotFound, apps } from "./application.ts";
-import type { AppType, AuthMethod, OidcConfig } from "./config.ts";
+import { appNotFound, apps, oidcColumns } from "./application.ts";
+import type { OidcConfig } from "./config.ts";
 import { type Finder, finder } from "../object/finder.ts";
 import { objectQueries } from "../object/queries.ts";
 import { appKeys } from "./rows.ts";
@@ -21,24 +21,10 @@ export type AppRow = Row<typeof apps>;
 export type AppKeyRow = Row<typeof appKeys>;
 
 /** The configuration of an OpenID Connect app, from its row: what the projection wrote are words of the domain. */
-export const oidcOf = (row: AppRow): OidcConfig => ({
-  appType: row.appType as AppType,
-  redirectUris: row.redirectUris,
-  postLogoutRedirectUris: row.postLogoutRedirectUris,
-  responseTypes: row.responseTypes,
-  grantTypes: row.grantTypes,
-  authMethodType: row.authMethodType as AuthMethod,
-  accessTokenType: row.accessTokenType === "jwt" ? "jwt" : "bearer",
-  accessTokenRoleAssertion: row.accessTokenRoleAssertion,
-  idTokenRoleAssertion: row.idTokenRoleAssertion,
-  idTokenUserinfoAssertion: row.idTokenUserinfoAssertion,
-  clockSkewMs: row.clockSkewMs,
-  additionalOrigins: row.additionalOrigins,
-  devMode: row.devMode,
-  backChannelLogoutUri: row.backChannelLogoutUri,
-  idTokenSignedResponseAlg: row.idTokenSignedResponseAlg,
-  strictAssertionAudience: row.strictAssertionAudience,
-});
+export const oidcOf = (row: AppRow): OidcConfig =>
+  Object.fromEntries(
+    Object.keys(oidcColumns).map((name) => [name, Reflect.get(row, name)]),
+  ) as OidcConfig;
 
 const visibleTo = ({ db, tenancy }: Pick<Deps, "db" | "tenancy">) => {
   const { organizationId, projectId } = db.table(apps);

@@ -1,5 +1,6 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Database } from "../../storage/database.ts";
+import { cachedRows, rowsWhere } from "../../projection/rows.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { organizationReader } from "../org/index.ts";
@@ -8,7 +9,7 @@ import { projectReader } from "../project/index.ts";
 import { apps } from "./application.ts";
 import type { ApiAccess, AppConfig } from "./config.ts";
 import { consoleApp, consoleClientId } from "./console-app.ts";
-import { formerAudiences } from "./former-access.ts";
+import { formerAudiences, ownProjectName } from "./former-access.ts";
 import { appKeys, appOrigins } from "./rows.ts";
 import { type AppRow, oidcOf } from "./queries.ts";
 
@@ -31,38 +32,18 @@ export type FoundApp = {
 
 export type FoundAppKey = { publicKey: string; expirationDate: Date | null };
 
-/** What others ask of apps; never older than the last write that changed any of it (B7). */
-export type AppReader = {
-  byClientId(instanceId: string, clientId: string): Awaitable<FoundApp | undefined>;
-  /** A key of an app, also one that has ended. */
-  keyOf(instanceId: string, appId: string, keyId: string): Promise<FoundAppKey | undefined>;
-  /** The client ids of the apps of a project: the audience of its tokens. */
-  clientIdsOf(instanceId: string, projectId: string): Promise<readonly string[]>;
-  /** Whether browsers may call from here: an origin of an active app, by its redirects or named beside them (A3). */
-  isAllowedOrigin(instanceId: string, origin: string): Promise<boolean>;
-};
-
-// How scopes called the service's own project.
-const ownProjectName = "idsvc";
+export type AppReader = ReturnType<typeof appReader>;
 
 /** Whether an app had tokens for our APIs before apps needed an access to them, and has it still. */
 export function legacyAccessReader(db: Database) {
-  const t = db.table(formerAudiences);
   const ownProject = ownProjectReader(db);
-  const audiences = cachedRead(db, [formerAudiences], async (instanceId, clientId) => {
-    const rows = await db.read
-      .select({ audience: t.audience })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.clientId, clientId)));
-    return rows.map(({ audience }) => audience);
-  });
+  const audiences = cachedRows(db, formerAudiences, "clientId");
   return (instanceId: string, clientId: string): Awaitable<boolean> =>
     whenKnown(audiences(instanceId, clientId), (found) =>
       found.length === 0
         ? false
-        : whenKnown(
-            ownProject(instanceId),
-            (id) => found.includes(ownProjectName) || found.includes(id),
+        : whenKnown(ownProject(instanceId), (id) =>
+            found.some(({ audience }) => [ownProjectName, id].includes(audience)),
           ),
     );
 }
@@ -83,36 +64,26 @@ export function heldInUse(db: Database) {
     );
 }
 
-export function appReader(db: Database): AppReader {
+/** What others ask of apps; never older than the last write that changed any of it (B7). */
+export function appReader(db: Database) {
   const t = db.table(apps);
-  const keys = db.table(appKeys);
   const origins = db.table(appOrigins);
   const isInUse = heldInUse(db);
   const isLegacyApp = legacyAccessReader(db);
   const console = consoleApp(db);
 
   const byClientId = cachedRead(db, [apps], async (instanceId, clientId) => {
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.clientId, clientId)));
+    const [row] = await rowsWhere(db, apps, { instanceId, clientId });
     return row && { ...row, config: configOf(row) };
   });
   const keyById = cachedRead(db, [appKeys], async (instanceId, _, key: [string, string]) => {
     const [appId, id] = key;
-    const [row] = await db.read
-      .select({ publicKey: keys.publicKey, expirationDate: keys.expirationDate })
-      .from(keys)
-      .where(and(eq(keys.instanceId, instanceId), eq(keys.appId, appId), eq(keys.id, id)));
+    const [row] = await rowsWhere(db, appKeys, { instanceId, appId, id });
     return row;
   });
-  const clientIds = cachedRead(db, [apps], async (instanceId, projectId) => {
-    const rows = await db.read
-      .select({ clientId: t.clientId })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId)));
-    return rows.map(({ clientId }) => clientId);
-  });
+  const clientIds = cachedRead(db, [apps], async (instanceId, projectId) =>
+    (await rowsWhere(db, apps, { instanceId, projectId })).map(({ clientId }) => clientId),
+  );
   const withOrigin = cachedRead(db, [apps, appOrigins], (instanceId, origin) =>
     db.read
       .selectDistinct({ projectId: t.projectId, organizationId: t.organizationId })
@@ -124,7 +95,7 @@ export function appReader(db: Database): AppReader {
   );
 
   return {
-    byClientId: (instanceId, clientId) =>
+    byClientId: (instanceId: string, clientId: string): Awaitable<FoundApp | undefined> =>
       clientId === consoleClientId
         ? console(instanceId)
         : whenKnown(byClientId(instanceId, clientId), (row) => {
@@ -141,13 +112,20 @@ export function appReader(db: Database): AppReader {
               })),
             );
           }),
-    async keyOf(instanceId, appId, keyId) {
+    /** A key of an app, also one that has ended. */
+    async keyOf(
+      instanceId: string,
+      appId: string,
+      keyId: string,
+    ): Promise<FoundAppKey | undefined> {
       return keyById(instanceId, JSON.stringify([appId, keyId]), [appId, keyId]);
     },
-    async clientIdsOf(instanceId, projectId) {
+    /** The client ids of the apps of a project: the audience of its tokens. */
+    async clientIdsOf(instanceId: string, projectId: string): Promise<readonly string[]> {
       return clientIds(instanceId, projectId);
     },
-    async isAllowedOrigin(instanceId, origin) {
+    /** Whether browsers may call from here: an origin of an active app, by its redirects or named beside them (A3). */
+    async isAllowedOrigin(instanceId: string, origin: string): Promise<boolean> {
       for (const app of await withOrigin(instanceId, origin)) {
         if (await isInUse(instanceId, app)) return true;
       }

@@ -76,7 +76,7 @@ export function setPrimary(state: Organization, id: string, counts = true) {
 }
 
 export function setInstancePrimary(state: Instance, id: string) {
-  const domain = instanceDomainOf(state, id);
+  const domain = domainOf(state, id);
   if (domain.name === state?.primaryDomain) throw domainPrimary("is the primary one already");
   return [instanceEvents["domain.primary.set"]({ domain: domain.name, domainId: id })];
 }
@@ -88,18 +88,12 @@ export function remove(state: Organization, id: string) {
 }
 
 export function removeFromInstance(state: Instance, id: string) {
-  const { name } = instanceDomainOf(state, id);
+  const { name } = domainOf(state, id);
   if (name === state?.primaryDomain) throw domainPrimary("is the primary one: name another first");
   return [instanceEvents["domain.removed"]({ domain: name, domainId: id })];
 }
 
-function domainOf(state: Organization, id: string) {
-  const domain = state?.domains.find((one) => one.id === id);
-  if (domain === undefined) throw domainNotFound();
-  return domain;
-}
-
-function instanceDomainOf(state: Instance, id: string) {
+function domainOf<D extends { id: string }>(state: { domains: D[] } | undefined, id: string): D {
   const domain = state?.domains.find((one) => one.id === id);
   if (domain === undefined) throw domainNotFound();
   return domain;

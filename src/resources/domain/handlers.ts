@@ -10,14 +10,15 @@ import { DomainService } from "#gen/idsvc/resources/domain/v3alpha/domain_servic
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { domainPermission } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
-import type { OwnerRef } from "../../eventstore/event.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import { decideOn, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { current } from "../../storage/read-cache.ts";
-import { instance } from "../instance/index.ts";
+import { instance, instanceEvents } from "../instance/index.ts";
+import type { EventOf } from "../../eventstore/event.ts";
+import { wordsOf } from "../object/words.ts";
 import { listing } from "../object/queries.ts";
-import { toDetails } from "../object/details.ts";
+import { ownerWithin, toDetails } from "../object/details.ts";
 import { usernamesElsewhere } from "../user/index.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import {
@@ -71,9 +72,7 @@ const needed = (organizationId: string) =>
 export function domainAuthorize(deps: Deps): Authorize<Service> {
   const queries = domainQueries(deps);
   return authorizeById(DomainService, async ({ id, ...asked }, scope) => {
-    const row = await queries.find(scope.instanceId, id);
-    if (row === undefined) throw domainNotFound();
-    const { organizationId } = row;
+    const { organizationId } = await queries.get(scope.instanceId, id);
     const writes = !scope.method.endsWith("/GetDomain");
     const mayRead = mayOnContext(scope, organizationId, "read");
     if ("dryRun" in asked && asked.dryRun === true && mayRead) {
@@ -106,33 +105,36 @@ export function domainHandlers(deps: Deps & DomainPorts): Handlers<Service> {
       if (!mayOnContext(scope, organizationId, "write")) throw needed(organizationId);
       const own = { domain: wanted.name.toLowerCase(), domainId: newId() };
       const [written, validation] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await loadOwner(tx, scope, organizationId);
-        if (loaded.kind === "instance") {
-          tx.record(instance, loaded.owner, addToInstance(loaded.owner.state, own));
-          return [tx.written(loaded.owner), undefined];
+        if (organizationId === "") {
+          const changed = await decideOn(tx, instance, scope.instanceId, (state) =>
+            addToInstance(state, own),
+          );
+          return [tx.written(changed), undefined];
         }
         await requireElsewhere(tx, scope.instanceId, own.domain, "domain.name");
         const type = await proofOf(wanted, scope);
         const standing = type === undefined ? unasked : { validationType: type };
-        const added = addToOrganization(loaded.owner.state, own, standing);
+        const changed = await decideOn(tx, organization, organizationId, (state) =>
+          addToOrganization(state, own, standing),
+        );
         if (type === undefined) await requireFree(tx, scope.instanceId, own.domain);
-        tx.record(organization, loaded.owner, added);
         const asked =
           type && (await newChallenge(secrets, tx, scope, own.domainId, own.domain, type));
-        return [tx.written(loaded.owner), asked];
+        return [tx.written(changed), asked];
       });
       return { details: ownDetails(written(), own.domainId, organizationId, scope), ...validation };
     },
 
     async patchDomain({ id, domain: patch }, scope) {
-      const type = validationTypes[patch?.validationType ?? 0] ?? "dns";
+      const type = validationTypes.word(patch?.validationType ?? 0) || "dns";
       const row = await rowOf(scope, id);
       if (row.organizationId === "") throw instanceDomainNeedsNoProof();
       const [written, validation] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(organization, row.organizationId);
-        tx.requireSequence((await rowOf(scope, id)).sequence);
-        tx.record(organization, loaded, changeValidation(loaded.state, id, type));
-        return [tx.written(loaded), await newChallenge(secrets, tx, scope, id, row.name, type)];
+        const changed = await decideOn(tx, organization, row.organizationId, async (state) => {
+          tx.requireSequence((await rowOf(scope, id)).sequence);
+          return changeValidation(state, id, type);
+        });
+        return [tx.written(changed), await newChallenge(secrets, tx, scope, id, row.name, type)];
       });
       return { details: ownDetails(written(), id, row.organizationId, scope), ...validation };
     },
@@ -162,13 +164,11 @@ export function domainHandlers(deps: Deps & DomainPorts): Handlers<Service> {
     { instanceId }: Scope,
   ): Promise<ValidationType | undefined> {
     const { validateOrgDomains } = await loginOf(instanceId);
-    return validationTypes[validationType] ?? (validateOrgDomains ? "dns" : undefined);
+    return validationTypes.word(validationType) || (validateOrgDomains ? "dns" : undefined);
   }
 
-  async function rowOf({ instanceId }: Scope, id: string): Promise<DomainRow> {
-    const row = await queries.find(instanceId, id);
-    if (row === undefined) throw domainNotFound();
-    return row;
+  function rowOf({ instanceId }: Scope, id: string): Promise<DomainRow> {
+    return queries.get(instanceId, id);
   }
 }
 
@@ -181,17 +181,22 @@ async function change(
   scope: Scope,
   id: string,
   ofOrganization: (...of: Parameters<typeof remove>) => OrganizationEvent[],
-  ofInstance: typeof setInstancePrimary | typeof removeFromInstance,
+  ofInstance: (...of: Parameters<typeof removeFromInstance>) => EventOf<typeof instanceEvents>[],
 ) {
   const { organizationId } = await rowOf(scope, id);
   const written = await events.transact(writeContext(scope), async (tx) => {
-    const loaded = await loadOwner(tx, scope, organizationId);
-    tx.requireSequence((await rowOf(scope, id)).sequence);
-    if (loaded.kind === "instance") {
-      tx.record(instance, loaded.owner, ofInstance(loaded.owner.state, id));
-    } else tx.record(organization, loaded.owner, ofOrganization(loaded.owner.state, id));
+    const decide =
+      <S, E>(on: (state: S, of: string) => E[]) =>
+      async (state: S) => {
+        tx.requireSequence((await rowOf(scope, id)).sequence);
+        return on(state, id);
+      };
+    const changed =
+      organizationId === ""
+        ? await decideOn(tx, instance, scope.instanceId, decide(ofInstance))
+        : await decideOn(tx, organization, organizationId, decide(ofOrganization));
     tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
-    return tx.written(loaded.owner);
+    return tx.written(changed);
   });
   return { details: ownDetails(written(), id, organizationId, scope) };
 }
@@ -217,11 +222,11 @@ function domainValidation(
     const proof = await proveDomain(challenge, scope.signal);
     if (proof === "proven") await takeFromOthers(scope, { domain: name, organizationId });
     const written = await events.transact(writeContext(scope), async (tx) => {
-      const loaded = await tx.load(organization, organizationId);
-      const judged = judge(loaded.state, id, proof === "proven" ? "challenge" : undefined);
-      tx.record(organization, loaded, judged);
+      const judged = await decideOn(tx, organization, organizationId, (state) =>
+        judge(state, id, proof === "proven" ? "challenge" : undefined),
+      );
       if (proof === "proven") tx.write(secrets.remove(tokenRef(scope.instanceId, id)));
-      return tx.written(loaded);
+      return tx.written(judged);
     });
     if (proof !== "proven") throw notProven(challenge, proof);
     return { details: ownDetails(written(), id, organizationId, scope) };
@@ -246,7 +251,7 @@ function domainValidation(
     const row = await rowOf(scope, id);
     if (row.isProven) throw domainProven();
     const changedUsernames = await usernamesBelow(scope.instanceId, row.name, organizationId);
-    const owner = ownerOf(organizationId, scope);
+    const owner = ownerWithin(scope.instanceId, organizationId);
     return { details: toDetails({ ...row, owner }), changedUsernames };
   }
 }
@@ -269,44 +274,28 @@ async function newChallenge(
   return { validation: { token, place } };
 }
 
-async function loadOwner(tx: Transaction, { instanceId }: Scope, organizationId: string) {
-  return organizationId === ""
-    ? ({ kind: "instance", owner: await tx.load(instance, instanceId) } as const)
-    : ({ kind: "organization", owner: await tx.load(organization, organizationId) } as const);
-}
-
-const ownerOf = (organizationId: string, scope: { instanceId: string }): OwnerRef =>
-  organizationId === ""
-    ? { type: "instance", id: scope.instanceId }
-    : { type: "org", id: organizationId };
-
 // The event is the owner's, the details are the domain's.
 const ownDetails = (
   written: Parameters<typeof toDetails>[0],
   id: string,
   organizationId: string,
   scope: Scope,
-) => toDetails({ ...written, id, owner: ownerOf(organizationId, scope) });
+) => toDetails({ ...written, id, owner: ownerWithin(scope.instanceId, organizationId) });
 
 const unasked: Standing = { proof: "none" };
 const mostTaken = 100;
 
 const instanceDomainNeedsNoProof = () => domainProven("a domain of the instance needs no proof");
 
-const validationTypes: Record<number, ValidationType | undefined> = {
-  [DomainValidationType.HTTP]: "http",
-  [DomainValidationType.DNS]: "dns",
-};
+const validationTypes = wordsOf(DomainValidationType, "");
 
 const toGetDomain = (row: DomainRow): MessageInitShape<typeof GetDomainSchema> => ({
-  details: toDetails({ ...row, owner: ownerOf(row.organizationId, row) }),
+  details: toDetails({ ...row, owner: ownerWithin(row.instanceId, row.organizationId) }),
   domain: {
     name: row.name,
     isVerified: row.isVerified,
     isPrimary: row.isPrimary,
     isProven: row.isProven,
-    validationType:
-      { http: DomainValidationType.HTTP, dns: DomainValidationType.DNS }[row.validationType] ??
-      DomainValidationType.UNSPECIFIED,
+    validationType: validationTypes.member(row.validationType),
   },
 });

@@ -1,8 +1,8 @@
 import type { Recorded } from "../../eventstore/event.ts";
-import { on, projection, touch } from "../../projection/projection.ts";
-import { caseFold } from "../../storage/case-fold.ts";
-import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
-import { bool, instant, int64, table, text } from "../../storage/table.ts";
+import { objectRows, objectTable } from "../../projection/objects.ts";
+import { on, projection } from "../../projection/projection.ts";
+import { deleteRows, updateRows } from "../../storage/row-change.ts";
+import { bool, text } from "../../storage/table.ts";
 import { instanceEvents } from "../instance/index.ts";
 import {
   type DomainProof,
@@ -13,11 +13,9 @@ import {
 } from "../org/index.ts";
 
 /** The domains of organizations and of the instance. */
-export const domains = table(
+export const domains = objectTable(
   "domains",
   {
-    instanceId: text(),
-    id: text(),
     /** Empty for a domain of the instance. */
     organizationId: text(),
     name: text(),
@@ -30,12 +28,8 @@ export const domains = table(
     isPrimary: bool(),
     /** `http`, `dns`, or empty where nothing is to be proven. */
     validationType: text(),
-    sequence: int64(),
-    creationDate: instant(),
-    changeDate: instant(),
   },
   {
-    key: ["instanceId", "id"],
     indexes: [
       { columns: ["instanceId", "organizationId", "name"] },
       { columns: ["instanceId", "creationDate", "id"] },
@@ -46,41 +40,36 @@ export const domains = table(
 );
 
 type Fact = Recorded & { payload: OwnDomain };
-const row = (event: Fact) => ({ instanceId: event.instanceId, id: domainIdOf(event.payload) });
+const rows = objectRows(domains, (event: Fact) => domainIdOf(event.payload));
+const { change, remove, rowOf } = rows;
 
-const add = (event: Fact, organizationId: string, isVerified: boolean) => [
-  insertRow(domains, {
-    ...row(event),
+const add = (event: Fact, organizationId: string, isVerified: boolean) =>
+  rows.add(event, {
     organizationId,
     name: event.payload.domain,
-    nameFolded: caseFold(event.payload.domain),
     isVerified,
     isProven: isVerified,
     isUnasked: false,
     isPrimary: false,
     validationType: "",
-    sequence: event.sequence,
-    creationDate: event.createdAt,
-    changeDate: event.createdAt,
-  }),
-];
+  });
 
 const setPrimary = (event: Fact, organizationId: string) => [
   updateRows(domains, { instanceId: event.instanceId, organizationId }, { isPrimary: false }),
-  updateRows(domains, row(event), { isPrimary: true, ...touch(event) }),
+  ...change(event, { isPrimary: true }),
 ];
 
 /** Where the event does not say what stands behind the domain, it is what was asked for before (J10). */
 function verified(event: Fact, proof: DomainProof | undefined) {
-  const since = { isVerified: true, ...touch(event) };
   if (proof !== undefined) {
     const behind = { isProven: isProof(proof), isUnasked: proof === "none" };
-    return [updateRows(domains, row(event), { ...since, ...behind })];
+    return change(event, { isVerified: true, ...behind });
   }
   return [
-    updateRows(domains, { ...row(event), validationType: "http" }, { isProven: true }),
-    updateRows(domains, { ...row(event), validationType: "dns" }, { isProven: true }),
-    updateRows(domains, row(event), since),
+    ...["http", "dns"].map((validationType) =>
+      updateRows(domains, { ...rowOf(event), validationType }, { isProven: true }),
+    ),
+    ...change(event, { isVerified: true }),
   ];
 }
 
@@ -89,25 +78,14 @@ export const domainProjection = projection(
   [domains],
   on(organizationEvents, {
     "org.domain.added": (event) => add(event, event.aggregateId, false),
-    "org.domain.verification.added": (event) => [
-      updateRows(domains, row(event), {
-        validationType: event.payload.validationType,
-        ...touch(event),
-      }),
-    ],
-    "org.domain.verification.failed": (event) => [updateRows(domains, row(event), touch(event))],
+    "org.domain.verification.added": (event) =>
+      change(event, { validationType: event.payload.validationType }),
+    "org.domain.verification.failed": (event) => change(event, {}),
     "org.domain.verified": (event) => verified(event, event.payload.proof),
-    "org.domain.claimed": (event) => [
-      updateRows(domains, row(event), {
-        isVerified: false,
-        isProven: false,
-        isUnasked: false,
-        isPrimary: false,
-        ...touch(event),
-      }),
-    ],
+    "org.domain.claimed": (event) =>
+      change(event, { isVerified: false, isProven: false, isUnasked: false, isPrimary: false }),
     "org.domain.primary.set": (event) => setPrimary(event, event.aggregateId),
-    "org.domain.removed": (event) => [deleteRows(domains, row(event))],
+    "org.domain.removed": remove,
     "org.removed": ({ instanceId, aggregateId: organizationId }) => [
       deleteRows(domains, { instanceId, organizationId }),
     ],
@@ -115,7 +93,7 @@ export const domainProjection = projection(
   on(instanceEvents, {
     "instance.domain.added": (event) => add(event, "", true),
     "instance.domain.primary.set": (event) => setPrimary(event, ""),
-    "instance.domain.removed": (event) => [deleteRows(domains, row(event))],
+    "instance.domain.removed": remove,
     "instance.removed": ({ instanceId }) => [deleteRows(domains, { instanceId })],
   }),
 );

@@ -1,16 +1,10 @@
 import type { DomainChallenge, DomainProof } from "../../authz/ports.ts";
 import { failedPrecondition } from "../../errors.ts";
-import type { SecretRef } from "../../eventstore/secret-store.ts";
+import { onlySecretOf } from "../../eventstore/secret-store.ts";
 import type { ValidationType } from "../org/index.ts";
 
 /** Where the token of a domain is kept until it is proven. It is public once it is in place, and secret before. */
-export const tokenRef = (instanceId: string, domainId: string): SecretRef => ({
-  instanceId,
-  ownerType: "domain",
-  ownerId: domainId,
-  kind: "validation_token",
-  id: "1",
-});
+export const tokenRef = onlySecretOf("domain", "validation_token");
 
 /** What has to be where for a domain to be proven (specification 10.3). */
 export const challengeOf = (

@@ -22,15 +22,13 @@ export {
 } from "./project-grant/project-grant.ts";
 export { acceptanceReader } from "./project-grant/acceptance.ts";
 export {
-  type FoundProjectGrant,
   grantsOfProjects,
-  ownedProjects,
-  type ProjectGrantReader,
   projectGrantReader,
+  requireInProject,
 } from "./project-grant/queries.ts";
 export { requireKeys, roles } from "./role/role.ts";
 export { userGrants } from "./user-grant/user-grant.ts";
-export { type FoundUserGrant, userGrantsOf } from "./user-grant/queries.ts";
+export { userGrantsOf } from "./user-grant/queries.ts";
 
 /** Roles of projects, and who has them: organizations by project grants, users by user grants. */
 export const grantModule = resourceModule([roles, projectGrants, userGrants], {

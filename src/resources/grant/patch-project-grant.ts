@@ -1,11 +1,11 @@
 import { requireSequence } from "../../eventstore/expected-sequence.ts";
-import type { WriteContext, Written } from "../../eventstore/transaction.ts";
+import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { answering } from "../object/plain.ts";
 import { projectGrants } from "./project-grant/project-grant.ts";
-import { requireRolesOfProject } from "./require-roles.ts";
-import { keysOfProject } from "./role/queries.ts";
+import { keysOfProject, requireRolesOfProject } from "./role/queries.ts";
 import { requireKeys, withoutKeys } from "./role/role.ts";
-import { cascadeMostRoles, cascadeRoles } from "./user-grant/cascade.ts";
+import { roleLoss } from "./user-grant/cascade.ts";
 
 /**
  * Changes the roles of a project grant; what it loses, the user grants that stand on it lose in the same unit.
@@ -14,11 +14,12 @@ import { cascadeMostRoles, cascadeRoles } from "./user-grant/cascade.ts";
  * @throws INVALID_ARGUMENT ROLE_KEY_UNKNOWN
  */
 export async function patchProjectGrant(
-  { db, events }: Pick<Deps, "db" | "events">,
+  deps: Pick<Deps, "db" | "events">,
   at: WriteContext,
   id: string,
   roleKeys: string[],
-): Promise<Written> {
+) {
+  const { db, events } = deps;
   const { aggregate } = projectGrants;
   const { state, last } = await events.load(aggregate, at.instanceId, id);
   const found = projectGrants.require(state);
@@ -26,8 +27,10 @@ export async function patchProjectGrant(
   const known = await keysOfProject(db, at.instanceId, found.projectId, roleKeys);
   requireKeys(withoutKeys(roleKeys, found.roleKeys), known, field, "the project");
   const gone = withoutKeys(found.roleKeys, roleKeys);
-  await cascadeMostRoles({ db, events }, at, { projectGrantId: id }, gone);
-  const written = await events.transact(at, async (tx) => {
+  for (const roleKey of gone) {
+    await roleLoss(deps, gone).ahead(at, { projectGrantId: id, roleKey });
+  }
+  return answering(deps)(at, async (tx) => {
     const loaded = await tx.load(aggregate, id);
     const before = loaded.state?.roleKeys ?? [];
     const changed = projectGrants.patch(loaded.state, { roleKeys });
@@ -36,12 +39,13 @@ export async function patchProjectGrant(
       const given = withoutKeys(roleKeys, before);
       await requireRolesOfProject(db, tx, at.instanceId, projectId, given, field);
       const lost = withoutKeys(before, roleKeys);
-      await cascadeRoles(db, tx, at.instanceId, { projectGrantId: id }, lost);
+      for (const roleKey of lost) {
+        await roleLoss(deps, lost).within(tx, { projectGrantId: id, roleKey });
+      }
     }
     tx.record(aggregate, loaded, changed);
-    return tx.written(loaded);
+    return { written: tx.written(loaded) };
   });
-  return written();
 }
 
 const field = "project_grant.role_keys";

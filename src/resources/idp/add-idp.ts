@@ -7,8 +7,7 @@ import type { StatePolicy } from "../reuse/index.ts";
 import { givenFields, newConfig } from "./config.ts";
 import type { IdpOptions } from "./events.ts";
 import { createIdp, idp, type IdpState } from "./idp.ts";
-import type { ProviderType } from "./provider-type.ts";
-import { type IdpType, providerTypes } from "./provider-types.ts";
+import { type IdpType, type ProviderType, providerTypes } from "./provider-types.ts";
 import { givenSecret, idpSecretRef, madeSecret } from "./secret.ts";
 
 export type NewIdp = {

@@ -7,8 +7,12 @@ import {
   type MessageShape,
   toJson,
 } from "@bufbuild/protobuf";
-import type { ProviderType } from "./provider-type.ts";
-import { type IdpConfigs, type IdpType, providerTypes } from "./provider-types.ts";
+import {
+  type IdpConfigs,
+  type IdpType,
+  type ProviderType,
+  providerTypes,
+} from "./provider-types.ts";
 
 // A configuration is kept as the JSON of its message with all its fields, so that equal ones are equal texts.
 const spelled = { useProtoFieldName: true, alwaysEmitImplicit: true };

@@ -1,12 +1,18 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { GetIDPSchema, IDPSchema } from "#gen/idsvc/resources/idp/v3alpha/idp_pb.ts";
+import {
+  type GetIDPSchema,
+  type IDPSchema,
+  ProviderType,
+} from "#gen/idsvc/resources/idp/v3alpha/idp_pb.ts";
+import { wordsOf } from "../object/words.ts";
 import { toSeen, toStatePolicy } from "../reuse/index.ts";
 import { configOf } from "./config.ts";
 import { markOf } from "./mark.ts";
 import { toOptions } from "./options.ts";
-import { providerTypes } from "./provider-types.ts";
 import type { SeenIdp } from "./queries.ts";
 import { typeOf } from "./reader.ts";
+
+const numbers = wordsOf(ProviderType, "");
 
 const toCommon = ({ row, seen }: SeenIdp): MessageInitShape<typeof IDPSchema> => ({
   name: row.name,
@@ -17,7 +23,7 @@ const toCommon = ({ row, seen }: SeenIdp): MessageInitShape<typeof IDPSchema> =>
 /** A provider with what all types have. */
 export const toGetIdp = (found: SeenIdp): MessageInitShape<typeof GetIDPSchema> => ({
   ...toSeen(found.seen),
-  type: providerTypes[typeOf(found.row)].number,
+  type: numbers.member(found.row.type),
   idp: toCommon(found),
 });
 
@@ -27,7 +33,7 @@ export function toTypedIdp(found: SeenIdp) {
   const mark = markOf(found.row.mark);
   return {
     ...toSeen(found.seen),
-    type: providerTypes[type].number,
+    type: numbers.member(type),
     idp: {
       idp: { ...toCommon(found), ...(mark && { mark: mark.bytes }) },
       config: configOf(type, found.row.config),

@@ -3,9 +3,10 @@ import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identi
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
+import { toListDetails } from "../object/details.ts";
 import { toState } from "../object/filters.ts";
 import { toPage } from "../object/list.ts";
+import { answering } from "../object/plain.ts";
 import { listing } from "../object/queries.ts";
 import {
   effectiveState,
@@ -52,7 +53,8 @@ export function idpHandlers(
   affected: Affected,
   holders: LinkHolders,
 ): Handlers<Service> {
-  const { db, events } = deps;
+  const { db } = deps;
+  const answer = answering(deps);
   const queries = idpQueries(deps);
   const remove = removeIdpWith(deps);
   const decided = statePolicySearch(deps);
@@ -64,25 +66,19 @@ export function idpHandlers(
       const row = await queries.get(scope.instanceId, id);
       if (inherits(contextOf(scope, row), ownerOf(row))) throw inheritedReadOnly("id");
       const at = { instanceId: scope.instanceId, idpId: id };
-      const [written, links] = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const loaded = await tx.load(idp, id);
         if (loaded.state === undefined) throw idpNotFound();
-        return [tx.written(loaded), await holders.confirm(tx, at, scope.permissions)];
+        const written = tx.written(loaded);
+        const { confirmed, suspended } = await holders.confirm(tx, at, scope.permissions);
+        return { written, confirmedLinks: confirmed, suspendedLinks: suspended };
       });
-      return {
-        details: toDetails(written()),
-        confirmedLinks: links.confirmed,
-        suspendedLinks: links.suspended,
-      };
     },
 
     async deleteIDP({ id }, scope) {
       const row = await queries.get(scope.instanceId, id);
       if (inherits(contextOf(scope, row), ownerOf(row))) throw inheritedNotDeletable();
-      const written = await events.transact(writeContext(scope), (tx) =>
-        remove(tx, writeContext(scope), id),
-      );
-      return { details: toDetails(written()) };
+      return answer(writeContext(scope), async (tx) => ({ written: await remove(tx, id) }));
     },
 
     searchIDPs: listing(queries.search, toGetIdp),

@@ -13,8 +13,7 @@ import {
   isAdded,
   isChanged,
 } from "./events.ts";
-import type { ProviderType } from "./provider-type.ts";
-import { type IdpType, providerTypes } from "./provider-types.ts";
+import { type IdpType, type ProviderType, providerTypes } from "./provider-types.ts";
 
 export type IdpState = IdpFacts & { level: IdpLevel; type: IdpType; hasSecret: boolean };
 type State = IdpState | undefined;

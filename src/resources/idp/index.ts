@@ -17,13 +17,10 @@ export { idp } from "./idp.ts";
 export { markPath } from "./mark.ts";
 export { newOptions, toOptions } from "./options.ts";
 export { idps } from "./projection.ts";
-export type { AutoLinking, IdpOptions } from "./events.ts";
-export { instanceIdpEvents, organizationIdpEvents } from "./events.ts";
-export { isAnsweredAnew, type LinkHolders, whoAnswersFor } from "./answers.ts";
-export { type LeavingIdp, removeIdpLinks } from "./links.ts";
-export type { Affected, InOrganizations } from "./preview.ts";
+export { type LinkHolders, whoAnswersFor } from "./answers.ts";
+export { removeIdpLinks } from "./links.ts";
 export { requireIdp } from "./require-idp.ts";
-export { type IdpConfigs, type IdpType, idpTypes } from "./provider-types.ts";
+export { type IdpConfigs, type IdpType } from "./provider-types.ts";
 export { type Idp, idpReader, type IdpReader, type OfferedIdp } from "./reader.ts";
 export { idpSecretReader } from "./secret.ts";
 

@@ -1,8 +1,8 @@
-import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import { type Initiator, initiator, type Transaction } from "../../eventstore/transaction.ts";
 import { enqueue, jobKind } from "../../jobs/job.ts";
 
 /** A provider that was deleted, and by whom: what follows from it is their doing too. */
-export type LeavingIdp = { idpId: string; by: Omit<WriteContext, "instanceId" | "signal"> };
+export type LeavingIdp = { idpId: string; by: Initiator };
 
 /**
  * The job that follows the deletion of a provider, in the unit that deletes it: the links of users to it are to be removed.
@@ -10,12 +10,8 @@ export type LeavingIdp = { idpId: string; by: Omit<WriteContext, "instanceId" | 
  */
 export const removeIdpLinks = jobKind<LeavingIdp>("idp.links.remove");
 
-export function removeIdpLinksLater(
-  tx: Transaction,
-  newId: () => string,
-  { instanceId, editorId, service, clientId, requestId }: WriteContext,
-  idpId: string,
-): void {
-  const by = { editorId, service, clientId, requestId };
+export function removeIdpLinksLater(tx: Transaction, newId: () => string, idpId: string): void {
+  const { instanceId } = tx.at;
+  const by = initiator(tx.at);
   tx.write(enqueue(removeIdpLinks, { instanceId, id: newId(), now: tx.now }, { idpId, by }));
 }

@@ -4,7 +4,8 @@ import {
   type Options,
   type OptionsSchema,
 } from "#gen/idsvc/resources/idp/v3alpha/idp_pb.ts";
-import type { AutoLinking, IdpOptions } from "./events.ts";
+import { wordsOf } from "../object/words.ts";
+import type { IdpOptions } from "./events.ts";
 
 const none: IdpOptions = {
   isLinkingAllowed: false,
@@ -16,33 +17,16 @@ const none: IdpOptions = {
   isEmailTrusted: false,
   isPhoneTrusted: false,
 };
-
-const autoLinking: Record<AutoLinkingOption, AutoLinking> = {
-  [AutoLinkingOption.UNSPECIFIED]: "none",
-  [AutoLinkingOption.USERNAME]: "username",
-  [AutoLinkingOption.EMAIL]: "email",
-};
-
-const autoLinkingNumbers: Record<AutoLinking, AutoLinkingOption> = {
-  none: AutoLinkingOption.UNSPECIFIED,
-  username: AutoLinkingOption.USERNAME,
-  email: AutoLinkingOption.EMAIL,
-};
+const { autoLinking: _, ...noFlags } = none;
+const flags = Object.keys(noFlags) as (keyof typeof noFlags)[];
+const autoLinking = wordsOf(AutoLinkingOption, "none");
 
 /** The options that a request gives. */
 export function givenOptions(options: Options | undefined): Partial<IdpOptions> {
-  const { isLinkingAllowed, isCreationAllowed, isAutoCreation, isAutoUpdate } = options ?? {};
-  const { autoLinking: linking, isSecondFactor, isEmailTrusted, isPhoneTrusted } = options ?? {};
-  return {
-    ...(isLinkingAllowed === undefined ? {} : { isLinkingAllowed }),
-    ...(isCreationAllowed === undefined ? {} : { isCreationAllowed }),
-    ...(isAutoCreation === undefined ? {} : { isAutoCreation }),
-    ...(isAutoUpdate === undefined ? {} : { isAutoUpdate }),
-    ...(isSecondFactor === undefined ? {} : { isSecondFactor }),
-    ...(isEmailTrusted === undefined ? {} : { isEmailTrusted }),
-    ...(isPhoneTrusted === undefined ? {} : { isPhoneTrusted }),
-    ...(linking === undefined ? {} : { autoLinking: autoLinking[linking] }),
-  };
+  const given: Partial<IdpOptions> = {};
+  for (const name of flags) if (options?.[name] !== undefined) given[name] = options[name];
+  const linking = options?.autoLinking;
+  return linking === undefined ? given : { ...given, autoLinking: autoLinking.word(linking) };
 }
 
 /** The options of a new provider: none that is not given. */
@@ -53,5 +37,5 @@ export const newOptions = (options: Options | undefined): IdpOptions => ({
 
 export const toOptions = (options: IdpOptions): MessageInitShape<typeof OptionsSchema> => ({
   ...options,
-  autoLinking: autoLinkingNumbers[options.autoLinking],
+  autoLinking: autoLinking.member(options.autoLinking),
 });

@@ -1,12 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type {
-  AffectedByPreviewSchema,
-  PreviewIDPStatePolicyResponseSchema,
-} from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
+import type { PreviewIDPStatePolicyResponseSchema } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { SomeIds } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, type Column, eq, exists, ne, not, type SQL, sql } from "../../storage/drizzle.ts";
+import { hasRow } from "../../projection/rows.ts";
+import { type Column, eq, ne, not, type SQL } from "../../storage/drizzle.ts";
 import { toState } from "../object/filters.ts";
 import { organizationsWhere } from "../org/index.ts";
 import { effectiveState, type SeenResource, type StatePolicy } from "../reuse/index.ts";
@@ -51,12 +49,7 @@ export async function previewPolicy(
           affected.linkedUsers(instanceId, id, within, mostTold),
           affected.apps(instanceId, within, mostTold),
         ]);
-  return {
-    ...states,
-    organizations: toAffected(organizations),
-    users: toAffected(users),
-    apps: toAffected(apps),
-  };
+  return { ...states, organizations, users, apps };
 }
 
 const isOrganization =
@@ -67,23 +60,8 @@ const isOrganization =
 // All organizations but those that decide for themselves.
 function inheriting(db: Database, { instanceId, id }: IdpRow): InOrganizations {
   const p = db.table(idpPolicies.table);
-  return (organizationId) => {
-    const own = db.read
-      .select({ one: sql`1` })
-      .from(p)
-      .where(
-        and(
-          eq(p.instanceId, instanceId),
-          eq(p.resourceId, id),
-          eq(p.contextId, organizationId),
-          ne(p.policy, "inherit" satisfies StatePolicy),
-        ),
-      );
-    return not(exists(own));
+  return (contextId) => {
+    const decides = ne(p.policy, "inherit" satisfies StatePolicy);
+    return not(hasRow(db, idpPolicies.table, { instanceId, resourceId: id, contextId }, decides));
   };
 }
-
-const toAffected = ({ total, ids }: SomeIds): MessageInitShape<typeof AffectedByPreviewSchema> => ({
-  total,
-  ids,
-});

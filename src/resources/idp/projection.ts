@@ -1,9 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Recorded } from "../../eventstore/event.ts";
-import { begin, on, projection, touch } from "../../projection/projection.ts";
-import { caseFold } from "../../storage/case-fold.ts";
-import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
-import { instant, int64, json, table, text } from "../../storage/table.ts";
+import { objectRows, objectTable } from "../../projection/objects.ts";
+import { on, projection } from "../../projection/projection.ts";
+import type { RowChange } from "../../storage/row-change.ts";
+import { json, text } from "../../storage/table.ts";
 import { organizationEvents } from "../org/index.ts";
 import { defineStatePolicies } from "../reuse/index.ts";
 import {
@@ -21,11 +21,9 @@ import { idpTypes } from "./provider-types.ts";
 export const idpPolicies = defineStatePolicies("org.idp", "idp_state_policies");
 
 /** Identity providers; those of the instance itself have an empty `organizationId`. */
-export const idps = table(
+export const idps = objectTable(
   "idps",
   {
-    instanceId: text(),
-    id: text(),
     organizationId: text(),
     type: text(),
     name: text(),
@@ -35,12 +33,8 @@ export const idps = table(
     options: json<IdpOptions>(),
     config: json<JsonObject>(),
     mark: text(),
-    sequence: int64(),
-    creationDate: instant(),
-    changeDate: instant(),
   },
   {
-    key: ["instanceId", "id"],
     indexes: [
       { columns: ["instanceId", "creationDate", "id"] },
       { columns: ["instanceId", "nameFolded", "id"] },
@@ -49,30 +43,19 @@ export const idps = table(
   },
 );
 
-const row = ({ instanceId, aggregateId }: Recorded) => ({ instanceId, id: aggregateId });
+const { add, change, remove } = objectRows(idps);
 
 function added(event: Recorded<IdpAddedEvent>): RowChange[] {
   const { owner } = event;
-  const { hasSecret: _, ...payload } = event.payload;
-  return [
-    insertRow(idps, {
-      ...begin(event),
-      ...payload,
-      mark: payload.mark ?? "",
-      organizationId: owner.type === "org" ? owner.id : "",
-      type: idpTypeOf(event),
-      nameFolded: caseFold(payload.name),
-    }),
-  ];
+  const { hasSecret: _, mark = "", ...payload } = event.payload;
+  const organizationId = owner.type === "org" ? owner.id : "";
+  return add(event, { ...payload, mark, organizationId, type: idpTypeOf(event) });
 }
 
 function changed(event: Recorded<IdpChangedEvent>): RowChange[] {
   const { secretChanged: _, ...changes } = event.payload;
-  const folded = changes.name === undefined ? {} : { nameFolded: caseFold(changes.name) };
-  return [updateRows(idps, row(event), { ...changes, ...folded, ...touch(event) })];
+  return change(event, changes);
 }
-
-const removed = (event: Recorded): RowChange[] => [deleteRows(idps, row(event))];
 
 type Reducers = Parameters<typeof on<IdpEvent>>[1];
 
@@ -82,7 +65,7 @@ function ofLevel(level: "instance" | "org"): Reducers {
     [`${level}.idp.${type}.changed`, changed],
   ]);
   // Each name is paired with the reducer of its ending.
-  return { ...(Object.fromEntries(ofTypes) as Reducers), [`${level}.idp.removed`]: removed };
+  return { ...(Object.fromEntries(ofTypes) as Reducers), [`${level}.idp.removed`]: remove };
 }
 
 export const idpProjection = projection(

@@ -9,11 +9,12 @@ import type { Deps } from "../../projection/module.ts";
 import { type Found, isOneOf } from "../../projection/search.ts";
 import { eq, ne, or, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
+import { fromState } from "../object/filters.ts";
+import { ownerWithin } from "../object/details.ts";
 import { objectQueries } from "../object/queries.ts";
 import {
   actingContext,
   createReuse,
-  fromState,
   type Reusable,
   type SeenResource,
   type StatePolicy,
@@ -29,9 +30,7 @@ export const ownerOf = ({
   instanceId,
   organizationId,
 }: Pick<IdpRow, "instanceId" | "organizationId">): OwnerRef =>
-  organizationId === ""
-    ? { type: "instance", id: instanceId }
-    : { type: "org", id: organizationId };
+  ownerWithin(instanceId, organizationId);
 
 /**
  * The context that a call acts on a provider in.
@@ -118,6 +117,4 @@ export function idpQueries(
 
 /** The context that a call makes and sees providers in. */
 export const ownerIn = ({ context, instanceId }: Scope): OwnerRef =>
-  context.type === "organization"
-    ? { type: "org", id: context.organizationId }
-    : { type: "instance", id: instanceId };
+  ownerWithin(instanceId, context.type === "organization" ? context.organizationId : "");

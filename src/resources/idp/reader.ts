@@ -1,11 +1,12 @@
-import type { Awaitable } from "../../awaitable.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Database } from "../../storage/database.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import { and, asc, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { effectiveState, type EffectiveState, type StatePolicy } from "../reuse/index.ts";
+import { ownerWithin } from "../object/details.ts";
 import { configOf } from "./config.ts";
 import type { IdpOptions } from "./events.ts";
 import { type Mark, markOf } from "./mark.ts";
@@ -37,27 +38,10 @@ export type Idp = {
   };
 }[IdpType];
 
-/** Identity providers for the login. Answers are cached: a hit gives no promise, and none is older than a second. */
-export type IdpReader = {
-  /**
-   * The providers that are active in an organization, or in the instance itself, by name; none while the feature
-   * `multitenancy_resources_api` is off.
-   */
-  list(instanceId: string, organizationId: string | undefined): Awaitable<readonly OfferedIdp[]>;
-  /** A provider, active or not; undefined once it is gone. */
-  provider(instanceId: string, idpId: string): Awaitable<Idp | undefined>;
-  /**
-   * The state of a provider in an organization, or in the instance itself (E2, E5). Undefined where the context
-   * does not have it: it is gone, or it is another organization's. While the feature is off all are inactive.
-   */
-  effectiveState(
-    instanceId: string,
-    organizationId: string | undefined,
-    idpId: string,
-  ): Promise<EffectiveState | undefined>;
-};
+export type IdpReader = ReturnType<typeof idpReader>;
 
-export function idpReader(db: Database, features: FeatureReader): IdpReader {
+/** Identity providers for the login. Answers are cached: a hit gives no promise, and none is older than a second. */
+export function idpReader(db: Database, features: FeatureReader) {
   const t = db.table(idps);
   const p = db.table(idpPolicies.table);
   const inContext = cachedRead(
@@ -79,25 +63,36 @@ export function idpReader(db: Database, features: FeatureReader): IdpReader {
       return new Map(rows.map((row) => [row.id, stateOf(row, decided.get(row.id))]));
     },
   );
+  const rowOf = rowByKey(db, idps);
   const byId = cachedRead(db, [idps], async (instanceId, id) => {
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+    const row = await rowOf(instanceId, id);
     return row && toIdp(row);
   });
   const isOn = (instanceId: string) => features.isOn(instanceId, "multitenancy_resources_api");
 
   return {
-    async list(instanceId, organizationId = "") {
+    /**
+     * The providers that are active in an organization, or in the instance itself, by name; none while the feature
+     * `multitenancy_resources_api` is off.
+     */
+    async list(instanceId: string, organizationId = ""): Promise<readonly OfferedIdp[]> {
       if (!(await isOn(instanceId))) return [];
       const all = await inContext(instanceId, organizationId);
       return [...all.values()]
         .filter(({ state }) => state === "active")
         .map(({ offered }) => offered);
     },
-    provider: (instanceId, idpId) => byId(instanceId, idpId),
-    async effectiveState(instanceId, organizationId = "", idpId) {
+    /** A provider, active or not; undefined once it is gone. */
+    provider: (instanceId: string, idpId: string) => byId(instanceId, idpId),
+    /**
+     * The state of a provider in an organization, or in the instance itself (E2, E5). Undefined where the context
+     * does not have it: it is gone, or it is another organization's. While the feature is off all are inactive.
+     */
+    async effectiveState(
+      instanceId: string,
+      organizationId: string | undefined = "",
+      idpId: string,
+    ): Promise<EffectiveState | undefined> {
       const found = (await inContext(instanceId, organizationId)).get(idpId);
       return found && (await isOn(instanceId)) ? found.state : found && "inactive";
     },
@@ -118,10 +113,7 @@ function stateOf(row: IdpRow, decided: string | undefined) {
 function toIdp(row: IdpRow): Idp {
   const type = typeOf(row);
   const { id, instanceId, organizationId, name, options } = row;
-  const owner: OwnerRef =
-    organizationId === ""
-      ? { type: "instance", id: instanceId }
-      : { type: "org", id: organizationId };
+  const owner = ownerWithin(instanceId, organizationId);
   // The configuration is made with the message of the very type that stands beside it.
   const mark = markOf(row.mark);
   return { id, type, name, owner, options, mark, config: configOf(type, row.config) } as Idp;

@@ -1,6 +1,6 @@
-import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
-import { someIds } from "../../projection/ids.ts";
+import { decideOn, type Transaction, type Written } from "../../eventstore/transaction.ts";
 import type { Deps, RemoveContents } from "../../projection/module.ts";
+import { removal } from "../object/removal.ts";
 import { idp, removeIdp } from "./idp.ts";
 import { removeIdpLinksLater } from "./links.ts";
 import { idps } from "./projection.ts";
@@ -14,27 +14,19 @@ type Parts = Pick<Deps, "db" | "events" | "secrets" | "newId">;
  */
 export const removeIdpWith =
   ({ secrets, newId }: Pick<Parts, "secrets" | "newId">) =>
-  async (tx: Transaction, at: WriteContext, id: string): Promise<() => Written> => {
-    const loaded = await tx.load(idp, id);
-    tx.record(idp, loaded, removeIdp(loaded.state));
-    tx.write(secrets.removeAllOf({ instanceId: at.instanceId, ownerType: idp.type, ownerId: id }));
-    removeIdpLinksLater(tx, newId, at, id);
-    return tx.written(loaded);
+  async (tx: Transaction, id: string): Promise<() => Written> => {
+    const removed = await decideOn(tx, idp, id, removeIdp);
+    const { instanceId } = tx.at;
+    tx.write(secrets.removeAllOf({ instanceId, ownerType: idp.type, ownerId: id }));
+    removeIdpLinksLater(tx, newId, id);
+    return tx.written(removed);
   };
 
-/** Removes up to `limit` providers of an organization that goes; tells how many there were. */
-export const removeContentsOfIdps =
-  (parts: Parts): RemoveContents =>
-  async (at, organizationId, limit) => {
-    const where = { instanceId: at.instanceId, organizationId };
-    const ids = await someIds(parts.db, idps, where, limit);
-    if (ids.length === 0) return 0;
-    const remove = removeIdpWith(parts);
-    await parts.events.transact(at, async (tx) => {
-      for (const id of ids) {
-        const { state } = await tx.load(idp, id);
-        if (state !== undefined) await remove(tx, at, id);
-      }
-    });
-    return ids.length;
-  };
+/** Removes providers of an organization that goes; one may be removed by somebody else meanwhile. */
+export function removeContentsOfIdps(parts: Parts): RemoveContents {
+  const remove = removeIdpWith(parts);
+  return removal(parts, idps, async (tx, id) => {
+    const { state } = await tx.load(idp, id);
+    if (state !== undefined) await remove(tx, id);
+  }).contents;
+}

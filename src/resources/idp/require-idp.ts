@@ -1,7 +1,8 @@
 import { idpNotFound } from "./idp.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq, inArray } from "../../storage/drizzle.ts";
+import { equals } from "../../projection/rows.ts";
+import { and, inArray } from "../../storage/drizzle.ts";
 import { idps } from "./projection.ts";
 
 /**
@@ -22,11 +23,7 @@ export async function requireIdp(
     .select({ id: t.id })
     .from(t)
     .where(
-      and(
-        eq(t.instanceId, instanceId),
-        eq(t.id, id),
-        inArray(t.organizationId, ["", at.organizationId]),
-      ),
+      and(equals(db, idps, { instanceId, id }), inArray(t.organizationId, ["", at.organizationId])),
     );
   if (row === undefined) throw idpNotFound();
   tx.expectRows(idps, { instanceId, id }, 1);

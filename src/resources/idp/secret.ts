@@ -3,22 +3,15 @@ import { promisify } from "node:util";
 import type { Message } from "@bufbuild/protobuf";
 import type { Awaitable } from "../../awaitable.ts";
 import { invalidField } from "../../errors.ts";
-import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
+import { onlySecretOf, type SecretStore } from "../../eventstore/secret-store.ts";
 import type { Database } from "../../storage/database.ts";
 import { secrets as secretRows } from "../../storage/kernel-tables.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
-import type { ProviderType } from "./provider-type.ts";
-import { type IdpType, providerTypes } from "./provider-types.ts";
+import { type IdpType, type ProviderType, providerTypes } from "./provider-types.ts";
 
 const kind = "idp_secret";
 
-export const idpSecretRef = (instanceId: string, idpId: string): SecretRef => ({
-  instanceId,
-  ownerType: "idp",
-  ownerId: idpId,
-  kind,
-  id: "1",
-});
+export const idpSecretRef = onlySecretOf("idp", kind);
 
 /**
  * Reads what the service proves itself with to a provider: the client secret, the bind password, the private key of

@@ -8,6 +8,7 @@ import { requireSequence } from "../../eventstore/expected-sequence.ts";
 import type { Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
+import { answering } from "../object/plain.ts";
 
 import { createReuse, fromStatePolicy, inheritedReadOnly, inherits } from "../reuse/index.ts";
 import { idpAdder, requireAllowed } from "./add-idp.ts";
@@ -18,8 +19,7 @@ import { idp, idpNotFound, type IdpState, patchIdp } from "./idp.ts";
 import { givenMark } from "./mark.ts";
 import { givenOptions, newOptions } from "./options.ts";
 import { idpPolicies } from "./projection.ts";
-import type { ProviderType } from "./provider-type.ts";
-import { type IdpType, idpTypes, providerTypes } from "./provider-types.ts";
+import { type IdpType, idpTypes, type ProviderType, providerTypes } from "./provider-types.ts";
 import { contextOf, type IdpRow, idpQueries, ownerIn, ownerOf } from "./queries.ts";
 import { givenSecret, idpSecretRef } from "./secret.ts";
 
@@ -37,7 +37,8 @@ type HandlerDeps = Pick<
 
 /** Create, patch and get of every type: the same three for all of them. */
 export function typedHandlers(deps: HandlerDeps, holders: LinkHolders): Handlers<Service> {
-  const { events, tenancy } = deps;
+  const { tenancy } = deps;
+  const answer = answering(deps);
   const queries = idpQueries(deps);
   const { patchOwn, patchInherited } = idpPatches(deps, holders, queries);
   const prepare = idpAdder(deps);
@@ -59,12 +60,11 @@ export function typedHandlers(deps: HandlerDeps, holders: LinkHolders): Handlers
           mark: givenMark(wanted?.idp?.mark) ?? "",
           config: message,
         });
-        const written = await events.transact(writeContext(scope), async (tx) => {
+        return answer(writeContext(scope), async (tx) => {
           await tenancy.requireContext(tx, scope);
           const loaded = await add(tx, scope.instanceId, ownerIn(scope));
-          return tx.written(loaded);
+          return { written: tx.written(loaded) };
         });
-        return { details: toDetails(written()) };
       },
 
       async [`patch${rpc}IDP`]({ id, idp: patch = {} }: PatchRequest, scope: Scope) {
@@ -73,8 +73,7 @@ export function typedHandlers(deps: HandlerDeps, holders: LinkHolders): Handlers
         if (inherits(context, ownerOf(row))) {
           return { details: toDetails(await patchInherited(scope, row, context, patch)) };
         }
-        const { written, suspendedLinks } = await patchOwn(scope, type, id, patch);
-        return { details: toDetails(written), suspendedLinks };
+        return patchOwn(scope, type, id, patch);
       },
 
       async [`get${rpc}IDP`]({ id }: Named, scope: Scope) {
@@ -93,10 +92,12 @@ export function typedHandlers(deps: HandlerDeps, holders: LinkHolders): Handlers
 
 /** Changes of a provider in the context that it belongs to, and in one that inherits it. */
 function idpPatches(
-  { db, events, secrets, checkUrl, tenancy }: HandlerDeps,
+  deps: HandlerDeps,
   holders: LinkHolders,
   queries: ReturnType<typeof idpQueries>,
 ) {
+  const { db, events, secrets, checkUrl, tenancy } = deps;
+  const answer = answering(deps);
   const reuse = createReuse(db, idpPolicies);
 
   async function patchOwn(
@@ -104,11 +105,11 @@ function idpPatches(
     type: IdpType,
     id: string,
     { idp: common, config }: NonNullable<PatchRequest["idp"]>,
-  ): Promise<{ written: Written; suspendedLinks: number }> {
+  ) {
     const definition: ProviderType = providerTypes[type];
     if (config !== undefined) requireAllowed(checkUrl, definition, config);
     const secret = givenSecret(type, config);
-    const [written, suspendedLinks] = await events.transact(writeContext(scope), async (tx) => {
+    return answer(writeContext(scope), async (tx) => {
       const loaded = await tx.load(idp, id);
       const { state } = loaded;
       if (secret !== undefined) {
@@ -124,12 +125,11 @@ function idpPatches(
         secretChanged: secret !== undefined,
       });
       tx.record(idp, loaded, changed);
-      const isElse = isAnsweredAnew(answering(type, state), answering(type, loaded.state));
+      const isElse = isAnsweredAnew(answersOf(type, state), answersOf(type, loaded.state));
       const at = { instanceId: scope.instanceId, idpId: id };
-      const suspended = isElse ? await holders.suspend(tx, at, scope.permissions) : 0;
-      return [tx.written(loaded), suspended];
+      const suspendedLinks = isElse ? await holders.suspend(tx, at, scope.permissions) : 0;
+      return { written: tx.written(loaded), suspendedLinks };
     });
-    return { written: written(), suspendedLinks };
   }
 
   async function patchInherited(
@@ -163,7 +163,7 @@ function idpPatches(
   return { patchOwn, patchInherited };
 }
 
-const answering = (type: IdpType, state: IdpState | undefined): Answering => ({
+const answersOf = (type: IdpType, state: IdpState | undefined): Answering => ({
   config: orderedConfig(type, state?.config ?? {}),
   options: state?.options ?? {},
 });

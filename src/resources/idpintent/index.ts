@@ -6,21 +6,12 @@ import { idpIntents } from "./table.ts";
 export {
   createIdpIntents,
   type IdpIntents,
-  idpInactive,
-  type IntentDeps,
   type IntentPorts,
   type IntentProof,
   type Said,
 } from "./intents.ts";
-export {
-  createIdpLogins,
-  type IdpLogins,
-  type IntentAt,
-  type LinkedUser,
-  type Success,
-} from "./logins.ts";
+export { createIdpLogins, type IdpLogins, type LinkedUser, type Success } from "./logins.ts";
 export type { IntentRow } from "./table.ts";
-export { toProviderConfig } from "./provider.ts";
 
 /** Logins with identity providers, for the hosted login and for login pages of one's own (specification 11.4). */
 export const idpIntentModule: Module = {

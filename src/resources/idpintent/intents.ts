@@ -6,7 +6,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { ExternalIdentity, Federation, Provider } from "../../federation/index.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import { deleteRows } from "../../storage/row-change.ts";
 import { type Idp, idpReader, idpSecretReader } from "../idp/index.ts";
 import { consume, idpIntent } from "./intent.ts";
@@ -85,7 +85,7 @@ export function createIdpIntents(deps: IntentDeps) {
 
   /** What a provider said, for who can prove that the login was theirs; undefined once it is over or used. */
   async function said(instanceId: string, proof: IntentProof): Promise<Said | undefined> {
-    const row = await rowOf(deps, instanceId, proof.id);
+    const row = await living(deps, { instanceId, id: proof.id });
     if (row?.phase !== "succeeded") return undefined;
     if (!(await isProven(secrets, row, proof))) return undefined;
     const bytes = await secrets.open(identityRef(instanceId, proof.id));
@@ -99,7 +99,7 @@ export function createIdpIntents(deps: IntentDeps) {
     offered: idps.list,
     provider: idps.provider,
     requireIdp,
-    rowOf: (instanceId: string, id: string) => rowOf(deps, instanceId, id),
+    rowOf: (instanceId: string, id: string) => living(deps, { instanceId, id }),
     said,
 
     /** Uses it up, in the unit of what it is used for. @throws FAILED_PRECONDITION IDP_INTENT_SPENT */
@@ -140,17 +140,13 @@ async function isProven(
   return equalInConstantTime(Buffer.from(row.tokenDigest), Buffer.from(digest));
 }
 
-async function rowOf(
-  { db, now }: IntentDeps,
-  instanceId: string,
-  id: string,
+/** A login whose time is not over. */
+export async function living(
+  { db, now }: Pick<IntentDeps, "db" | "now">,
+  where: Partial<IntentRow>,
 ): Promise<IntentRow | undefined> {
   await db.catchUp();
-  const t = db.table(idpIntents);
-  const [row] = await db.read
-    .select()
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+  const [row] = await rowsWhere(db, idpIntents, where);
   return row !== undefined && row.expiresAt > now() ? row : undefined;
 }
 

@@ -2,20 +2,24 @@ import { randomBytes } from "node:crypto";
 import { failedPrecondition, invalidField, notFound } from "../../errors.ts";
 import type { WriteContext, Written } from "../../eventstore/transaction.ts";
 import type { Answer, Way } from "../../federation/index.ts";
-import { Conflict } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
-import { updateRows } from "../../storage/row-change.ts";
 import { directoryAsker } from "./ask-directory.ts";
 import { idpIntent } from "./intent.ts";
-import { createIdpIntents, type IntentDeps, type Said, type IdpIntents } from "./intents.ts";
 import {
+  createIdpIntents,
+  living,
+  type IntentDeps,
+  type Said,
+  type IdpIntents,
+} from "./intents.ts";
+import {
+  changeOnce,
   type IntentAt,
   type LinkedUser,
   loginRecords,
   type Success,
   type Wanted,
 } from "./records.ts";
-import { idpIntents, type IntentRow } from "./table.ts";
+import type { IntentRow } from "./table.ts";
 
 export type { GoesOn, IntentAt, LinkedUser, Success, Wanted } from "./records.ts";
 
@@ -28,8 +32,7 @@ export type IdpLogins = ReturnType<typeof createIdpLogins>;
  * login is used.
  */
 export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
-  const { db, secrets, now, newId, federation } = deps;
-  const t = db.table(idpIntents);
+  const { secrets, newId, federation } = deps;
   const intents = createIdpIntents(deps);
   const askDirectory = directoryAsker(deps);
 
@@ -56,13 +59,8 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
     /** The login that waits for an answer with this state. */
     async waiting(instanceId: string, state: string): Promise<IntentRow | undefined> {
       if (!stateForm.test(state)) return undefined;
-      await db.catchUp();
       const stateDigest = await secrets.digest(instanceId, state);
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.stateDigest, stateDigest)));
-      return row !== undefined && row.expiresAt > now() ? row : undefined;
+      return living(deps, { instanceId, stateDigest });
     },
 
     /**
@@ -133,17 +131,7 @@ function retrieval({ db, events }: IntentDeps, linkedUser: LinkedUser, intents: 
     const said = await intents.said(instanceId, proof);
     if (said === undefined) throw tokenInvalid();
     const unread = { instanceId, id: proof.id, isRetrieved: false };
-    await db
-      .commit({
-        instanceId,
-        expect: [{ kind: "rows", table: idpIntents, where: unread, count: 1 }],
-        claims: [],
-        events: [],
-        changes: [updateRows(idpIntents, unread, { isRetrieved: true })],
-      })
-      .catch((error: unknown) => {
-        throw error instanceof Conflict ? tokenInvalid() : error;
-      });
+    await changeOnce(db, unread, { isRetrieved: true }, tokenInvalid);
     const written = await events.transact(at, async (tx) =>
       tx.written(await tx.load(idpIntent, proof.id)),
     );

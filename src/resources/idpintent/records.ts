@@ -1,5 +1,5 @@
 import type { Idp } from "../idp/index.ts";
-import type { WriteContext, Written } from "../../eventstore/transaction.ts";
+import { decideOn, type WriteContext, type Written } from "../../eventstore/transaction.ts";
 import { type IdpIntents, type IntentDeps, idpInactive } from "./intents.ts";
 import { identityRef, idpIntents, type IntentRow } from "./table.ts";
 import { updateRows, insertRow } from "../../storage/row-change.ts";
@@ -100,8 +100,9 @@ export function loginRecords(deps: IntentDeps, linkedUser: LinkedUser, intents: 
     const token = randomToken(tokenPrefixes.idpIntent);
     const tokenDigest = await secrets.digest(instanceId, token);
     const written = await events.transact(at, async (tx) => {
-      const loaded = await tx.load(idpIntent, id);
-      tx.record(idpIntent, loaded, succeed(loaded.state, type, userId ?? ""));
+      const loaded = await decideOn(tx, idpIntent, id, (state) =>
+        succeed(state, type, userId ?? ""),
+      );
       const expiresAt = new Date(tx.now.getTime() + countsMs);
       const bytes = Buffer.from(JSON.stringify(identity));
       tx.write(
@@ -118,8 +119,7 @@ export function loginRecords(deps: IntentDeps, linkedUser: LinkedUser, intents: 
     const { instanceId } = at;
     const reason = error instanceof DomainError ? error.reason : "INTERNAL";
     await events.transact(at, async (tx) => {
-      const loaded = await tx.load(idpIntent, id);
-      tx.record(idpIntent, loaded, fail(loaded.state, reason));
+      await decideOn(tx, idpIntent, id, (state) => fail(state, reason));
       tx.write(updateRows(idpIntents, { instanceId, id }, { phase: "failed" }));
     });
     throw error;
@@ -131,17 +131,24 @@ export function loginRecords(deps: IntentDeps, linkedUser: LinkedUser, intents: 
 /** Uses up the state, whatever comes of the answer. @throws FAILED_PRECONDITION IDP_INTENT_SPENT */
 async function takeUp(db: IntentDeps["db"], { instanceId, id }: IntentRow): Promise<void> {
   const waiting = { instanceId, id, phase: "waiting" };
-  await db
-    .commit({
-      instanceId,
-      expect: [{ kind: "rows", table: idpIntents, where: waiting, count: 1 }],
-      claims: [],
-      events: [],
-      changes: [updateRows(idpIntents, { instanceId, id }, { phase: "answered", kept: {} })],
-    })
-    .catch((error: unknown) => {
-      throw error instanceof Conflict ? intentSpent() : error;
-    });
+  await changeOnce(db, waiting, { phase: "answered", kept: {} }, intentSpent);
+}
+
+/** Changes a login that is still as `where` says, alone. @throws refusal() where it is not */
+export async function changeOnce(
+  db: IntentDeps["db"],
+  where: Partial<IntentRow> & { instanceId: string },
+  values: Partial<IntentRow>,
+  refusal: () => DomainError,
+): Promise<void> {
+  const { instanceId } = where;
+  const expect = [{ kind: "rows" as const, table: idpIntents, where, count: 1 }];
+  const changes = [updateRows(idpIntents, where, values)];
+  try {
+    await db.commit({ instanceId, expect, claims: [], events: [], changes });
+  } catch (error) {
+    throw error instanceof Conflict ? refusal() : error;
+  }
 }
 
 /** Where the provider does not say whether an address is verified, its options do. */

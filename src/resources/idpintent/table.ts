@@ -1,5 +1,5 @@
 import type { Kept } from "../../federation/index.ts";
-import type { SecretRef } from "../../eventstore/secret-store.ts";
+import { onlySecretOf } from "../../eventstore/secret-store.ts";
 import { bool, instant, json, type Row, table, text } from "../../storage/table.ts";
 
 /**
@@ -37,10 +37,4 @@ export const idpIntents = table(
 export type IntentRow = Row<typeof idpIntents>;
 
 /** What a provider said of who logged in, and the tokens it gave: as JSON. */
-export const identityRef = (instanceId: string, intentId: string): SecretRef => ({
-  instanceId,
-  ownerType: "idp_intent",
-  ownerId: intentId,
-  kind: "idp_identity",
-  id: "1",
-});
+export const identityRef = onlySecretOf("idp_intent", "idp_identity");

@@ -1,14 +1,21 @@
-import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import {
+  decideOn,
+  type Initiator,
+  initiator,
+  type Transaction,
+  type WriteContext,
+} from "../../eventstore/transaction.ts";
 import { enqueue, handle, type JobHandlers, jobKind, type RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { type Column, eq, sql } from "../../storage/drizzle.ts";
+import { columnIn } from "../../projection/rows.ts";
+import { eq, sql } from "../../storage/drizzle.ts";
 import { deleteRows } from "../../storage/row-change.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import { instanceEvents } from "./events.ts";
 import { instance } from "./instance.ts";
 
-type Leaving = { by: Omit<WriteContext, "instanceId" | "signal"> };
+type Leaving = { by: Initiator };
 
 const removeContents = jobKind<Leaving>("instance.contents.remove");
 const batchSize = 500;
@@ -25,12 +32,9 @@ export const holdingsOf = (tables: readonly AnyTable[]): Holding[] =>
     .map((table) => ({ table, column: "instanceId" }));
 
 /** Makes sure, in the unit that deletes an instance, that what it leaves behind will be removed. */
-export function removeContentsLater(
-  tx: Transaction,
-  id: string,
-  { instanceId, editorId, service, clientId, requestId }: WriteContext,
-): void {
-  const by = { editorId, service, clientId, requestId };
+export function removeContentsLater(tx: Transaction, id: string): void {
+  const { instanceId } = tx.at;
+  const by = initiator(tx.at);
   const dueAt = new Date(tx.now.getTime() + graceMs);
   tx.write(enqueue(removeContents, { instanceId, id, now: tx.now, dueAt }, { by }));
 }
@@ -57,8 +61,7 @@ export const instanceContentsJobs = (
     }
     await events.transact(at, async (tx) => {
       await job.finish(tx);
-      const loaded = await tx.load(instance, instanceId);
-      tx.record(instance, loaded, [instanceEvents["contents.removed"]({})]);
+      await decideOn(tx, instance, instanceId, () => [instanceEvents["contents.removed"]({})]);
     });
     return "done";
   });
@@ -68,19 +71,16 @@ async function someKeys(
   { table, column }: Holding,
   { instanceId, id }: RunningJob<Leaving>,
 ): Promise<Record<string, unknown>[]> {
-  const t = db.table(table) as unknown as Record<string, Column>;
-  const columnOf = (name: string) => {
-    const found = t[name];
-    if (found === undefined) throw new Error(`${table.name} has no column ${name}`);
-    return found;
-  };
   const key = Object.fromEntries(
-    table.key.map((name) => [name, sql<unknown>`${columnOf(name)}`.mapWith(columnOf(name))]),
+    table.key.map((name) => {
+      const part = columnIn(db, table, name);
+      return [name, sql<unknown>`${part}`.mapWith(part)];
+    }),
   );
   const rows: Record<string, unknown>[] = await db.read
     .select(key)
     .from(db.table(table))
-    .where(eq(columnOf(column), instanceId))
+    .where(eq(columnIn(db, table, column), instanceId))
     .limit(batchSize);
   // The job's own row goes last, with the event.
   return rows.filter((row) => table.name !== "jobs" || row["id"] !== id);

@@ -10,7 +10,7 @@ import type { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/inst
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { invalidField } from "../../errors.ts";
-import { execute, type Transaction } from "../../eventstore/transaction.ts";
+import { decideOn, execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
 import { toDuration, toMs } from "../object/duration.ts";
@@ -43,18 +43,17 @@ export function instanceHandlers(
     async patchInstance({ id, instance: patch }, scope) {
       const at = writeContext(scope, id);
       const written = await execute(events.transact, at, instance, { id }, (state) =>
-        patchInstance(state, patch?.name === undefined ? {} : { name: patch.name }),
+        patchInstance(state, patch?.name),
       );
       return { details: toDetails(written) };
     },
 
     async deleteInstance({ id }, scope) {
       const written = await events.transact(writeContext(scope, id), async (tx) => {
-        const loaded = await tx.load(instance, id);
-        tx.record(instance, loaded, removeInstance(loaded.state));
+        const loaded = await decideOn(tx, instance, id, removeInstance);
         // Its keys go with it: what it sealed, personal fields of all its users included, is never read again.
         tx.write(secrets.removeInstance(id));
-        removeContentsLater(tx, newId(), writeContext(scope, id));
+        removeContentsLater(tx, newId());
         return tx.written(loaded);
       });
       return { details: toDetails(written()) };
@@ -110,10 +109,11 @@ export function instanceHandlers(
     const loaded = await tx.load(limits, id);
     const { block, auditLogRetention, resetAuditLogRetention = false, quotas } = wanted;
     const changes = setLimits(loaded.state, {
-      ...(block === undefined ? {} : { block }),
-      ...(auditLogRetention === undefined ? {} : { auditLogRetentionMs: toMs(auditLogRetention) }),
-      ...(resetAuditLogRetention ? { auditLogRetentionMs: null } : {}),
-      ...(quotas === undefined ? {} : { quotas: fromQuotas(quotas) }),
+      block,
+      auditLogRetentionMs: resetAuditLogRetention
+        ? null
+        : auditLogRetention && toMs(auditLogRetention),
+      quotas: quotas && fromQuotas(quotas),
     });
     tx.record(limits, loaded, changes, systemOwner);
     // Setting what was never otherwise succeeds, and there is no event to tell of.

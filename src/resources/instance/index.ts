@@ -14,7 +14,6 @@ export { instanceEvents } from "./events.ts";
 export {
   addInstance,
   instance,
-  instanceNotFound,
   limits,
   setDefaultOrganization,
   organizationIsDefault,

@@ -1,5 +1,5 @@
 import { failedPrecondition } from "../../errors.ts";
-import { aggregate, changedFields, isEmpty } from "../../eventstore/aggregate.ts";
+import { aggregate, changedFields, isEmpty, type Patch } from "../../eventstore/aggregate.ts";
 import {
   type InstanceEvent,
   instanceEvents,
@@ -77,7 +77,7 @@ export function addInstance(
 /** A patch that changes nothing is no event and no error. */
 export function patchInstance(
   state: Instance | undefined,
-  { name }: { name?: string },
+  name: string | undefined,
 ): InstanceEvent[] {
   if (state === undefined) throw instanceNotFound();
   return name === undefined || name === state.name ? [] : [instanceEvents.changed({ name })];
@@ -99,7 +99,7 @@ export const limits = aggregate(limitsEvents, unlimited, (state, { payload }: Li
 }));
 
 /** Limits that are so already are no event. */
-export function setLimits(state: Limits, wanted: Partial<Limits>): LimitsEvent[] {
+export function setLimits(state: Limits, wanted: Patch<Limits>): LimitsEvent[] {
   const changes = changedFields(state, wanted);
   return isEmpty(changes) ? [] : [limitsEvents.set(changes)];
 }

@@ -1,6 +1,6 @@
-import { begin, on, type Projection, projection, touch } from "../../projection/projection.ts";
+import { objectRows } from "../../projection/objects.ts";
+import { on, type Projection, projection } from "../../projection/projection.ts";
 import type { Recorded } from "../../eventstore/event.ts";
-import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, putRow, updateRows } from "../../storage/row-change.ts";
 import {
   type AnyTable,
@@ -53,51 +53,41 @@ export const instanceLimits = table(
   { key: ["instanceId", "id"] },
 );
 
-const row = ({ instanceId }: { instanceId: string }) => ({ instanceId });
-const named = (name: string) => ({ name, nameFolded: caseFold(name) });
-const change = (event: Recorded, values: Parameters<typeof updateRows<typeof instances>>[2]) =>
-  updateRows(instances, row(event), { ...values, ...touch(event) });
+const { add, change, remove } = objectRows(instances);
+const ofInstance = ({ instanceId }: Recorded) => ({ instanceId });
 
 export const instanceProjection = projection(
   "instances",
   [instances, instanceDomains],
   on(instanceEvents, {
-    "instance.added": (event) => [
-      insertRow(instances, {
-        ...begin(event),
-        ...named(event.payload.name),
-        defaultLanguage: event.payload.defaultLanguage,
-        defaultOrganizationId: "",
-        projectId: "",
-      }),
-    ],
-    "instance.changed": (event) => [change(event, named(event.payload.name))],
+    "instance.added": (event) =>
+      add(event, { ...event.payload, defaultOrganizationId: "", projectId: "" }),
+    "instance.changed": (event) => change(event, event.payload),
     "instance.removed": (event) => [
-      deleteRows(instances, row(event)),
-      deleteRows(instanceDomains, row(event)),
+      ...remove(event),
+      deleteRows(instanceDomains, ofInstance(event)),
     ],
     "instance.domain.added": (event) => [
       insertRow(instanceDomains, {
+        ...ofInstance(event),
         domain: event.payload.domain,
-        instanceId: event.instanceId,
         isPrimary: false,
         creationDate: event.createdAt,
       }),
-      change(event, {}),
+      ...change(event, {}),
     ],
     "instance.domain.removed": (event) => [
       deleteRows(instanceDomains, { domain: event.payload.domain }),
-      change(event, {}),
+      ...change(event, {}),
     ],
     "instance.domain.primary.set": (event) => [
-      updateRows(instanceDomains, row(event), { isPrimary: false }),
+      updateRows(instanceDomains, ofInstance(event), { isPrimary: false }),
       updateRows(instanceDomains, { domain: event.payload.domain }, { isPrimary: true }),
-      change(event, {}),
+      ...change(event, {}),
     ],
-    "instance.default.org.set": (event) => [
+    "instance.default.org.set": (event) =>
       change(event, { defaultOrganizationId: event.payload.organizationId }),
-    ],
-    "instance.iam.project.set": (event) => [change(event, { projectId: event.payload.projectId })],
+    "instance.iam.project.set": (event) => change(event, event.payload),
   }),
 );
 
@@ -106,19 +96,14 @@ export const limitsProjection = projection(
   [instanceLimits],
   on(limitsEvents, {
     "limits.set": ({ instanceId, aggregateId: id, payload }) => {
-      const { block, auditLogRetentionMs: retention, quotas } = payload;
+      const { auditLogRetentionMs: ms, ...others } = payload;
       const given = {
-        ...(block === undefined ? {} : { block }),
-        ...(retention === undefined
-          ? {}
-          : { auditLogRetentionMs: retention === null ? null : String(retention) }),
-        ...(quotas === undefined ? {} : { quotas }),
+        ...others,
+        ...(ms !== undefined && { auditLogRetentionMs: ms === null ? null : String(ms) }),
       };
-      const kept = [
-        ...(block === undefined ? (["block"] as const) : []),
-        ...(retention === undefined ? (["auditLogRetentionMs"] as const) : []),
-        ...(quotas === undefined ? (["quotas"] as const) : []),
-      ];
+      const kept = (["block", "auditLogRetentionMs", "quotas"] as const).filter(
+        (name) => payload[name] === undefined,
+      );
       return [putRow(instanceLimits, { instanceId, id, block: false, ...given }, kept)];
     },
   }),

@@ -9,6 +9,7 @@ import type { InstanceReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found, isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import { asc, desc, eq, inArray, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
@@ -21,21 +22,15 @@ export type LimitsRow = Row<typeof instanceLimits>;
 
 // Domains and limits belong to the system, not to one instance: any instance's commit on these tables counts.
 export function instanceReader(db: Database): InstanceReader {
-  const d = db.table(instanceDomains);
-  const l = db.table(instanceLimits);
   const read = cachedRead(db, [instanceDomains, instanceLimits], async (_, domain) => {
-    const [owner] = await db.read
-      .select({ id: d.instanceId })
-      .from(d)
-      .where(eq(d.domain, domain))
-      .limit(1);
+    const [owner] = await rowsWhere(db, instanceDomains, { domain });
     if (owner === undefined) return undefined;
-    const [limited] = await db.read.select({ block: l.block }).from(l).where(eq(l.id, owner.id));
-    return { id: owner.id, isBlocked: limited?.block ?? false };
+    const { instanceId: id } = owner;
+    const [limited] = await rowsWhere(db, instanceLimits, { id });
+    return { id, isBlocked: limited?.block ?? false };
   });
-  const t = db.table(instances);
   const readById = cachedRead(db, [instances], async (_, id) => {
-    const [row] = await db.read.select({ id: t.id }).from(t).where(eq(t.id, id));
+    const [row] = await rowsWhere(db, instances, { id });
     return row;
   });
   return { byDomain: (domain) => read("", domain), byId: (id) => readById("", id) };
@@ -43,13 +38,8 @@ export function instanceReader(db: Database): InstanceReader {
 
 /** What others ask of an instance; empty where there is none. */
 export function instanceFacts(db: Database) {
-  const t = db.table(instances);
   const read = cachedRead(db, [instances], async (_, id) => {
-    const { name, defaultLanguage, defaultOrganizationId, projectId } = t;
-    const [row] = await db.read
-      .select({ name, defaultLanguage, defaultOrganizationId, projectId })
-      .from(t)
-      .where(eq(t.id, id));
+    const [row] = await rowsWhere(db, instances, { id });
     return row ?? { name: "", defaultLanguage: "en", defaultOrganizationId: "", projectId: "" };
   });
   return async (id: string) => read("", id);
@@ -73,12 +63,8 @@ export function primaryDomainReader(db: Database) {
 
 /** The service's own project in an instance: tokens to it open the APIs (B5). */
 export function ownProjectReader(db: Database) {
-  const t = db.table(instances);
   const read = cachedRead(db, [instances], async (instanceId) => {
-    const [row] = await db.read
-      .select({ projectId: t.projectId })
-      .from(t)
-      .where(eq(t.instanceId, instanceId));
+    const [row] = await rowsWhere(db, instances, { instanceId });
     return row?.projectId ?? "";
   });
   return (instanceId: string) => read(instanceId, "");
@@ -92,9 +78,8 @@ export async function hasInstance(db: Database): Promise<boolean> {
 
 /** How far back the history of an instance may be read. */
 export function retentionReader(db: Database) {
-  const l = db.table(instanceLimits);
   return cachedRead(db, [instanceLimits], async (_, id) => {
-    const [row] = await db.read.select().from(l).where(eq(l.id, id));
+    const [row] = await rowsWhere(db, instanceLimits, { id });
     return typeof row?.auditLogRetentionMs === "string"
       ? Number(row.auditLogRetentionMs)
       : undefined;
@@ -152,9 +137,7 @@ export function instanceQueries(deps: Pick<Deps, "db" | "limits" | "organization
 
   return {
     async get(instanceId: string): Promise<WholeInstance> {
-      const [found] = await whole(
-        await db.read.select().from(db.table(instances)).where(eq(id, instanceId)),
-      );
+      const [found] = await whole(await rowsWhere(db, instances, { instanceId }));
       if (found === undefined) throw instanceNotFound();
       return found;
     },

@@ -1,20 +1,15 @@
 import type { Concern, Deps } from "../../projection/module.ts";
-import { canLogInUntil, ownersByInstance } from "./owners.ts";
+import { lastOwners } from "./owners.ts";
 
 const monthMs = 30 * 24 * 3_600_000;
 const mostTold = 20;
 
 /** Instances that nobody can rule any more, and those that soon nobody will (J3). */
-export async function ownerConcerns({
-  db,
-  events,
-  now,
-}: Pick<Deps, "db" | "events" | "now">): Promise<Concern[]> {
+export async function ownerConcerns(deps: Pick<Deps, "db" | "events" | "now">): Promise<Concern[]> {
+  const { now } = deps;
   const soon = now().getTime() + monthMs;
   const [none, few]: [string[], string[]] = [[], []];
-  for (const [instanceId, owners] of await ownersByInstance(db)) {
-    const ends = await Promise.all(owners.map((id) => canLogInUntil(events, instanceId, id)));
-    const end = Math.max(...ends);
+  for await (const { instanceId, end } of lastOwners(deps)) {
     if (end <= now().getTime()) none.push(instanceId);
     else if (end <= soon) few.push(instanceId);
   }

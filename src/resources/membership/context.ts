@@ -12,39 +12,36 @@ import { columnsOf, type MemberContext } from "./member-context.ts";
 import type { ContextKey } from "./queries.ts";
 
 /** Finds the context that a request names, and keeps it there while something is written in it. */
-export type Contexts = {
-  /**
-   * Without a context: the organization of the header, else the instance (B2).
-   * @throws NOT_FOUND INSTANCE_NOT_FOUND, ORGANIZATION_NOT_FOUND, PROJECT_NOT_FOUND, PROJECT_GRANT_NOT_FOUND
-   */
-  resolve(scope: Scope, asked: MembershipContext | undefined): Promise<MemberContext>;
-  keyOf(scope: Scope, context: MembershipContext): Promise<ContextKey>;
-  require(tx: Transaction, context: MemberContext): Promise<void>;
-};
-
-export function createContexts({ db, organizations }: Deps): Contexts {
+export function createContexts({ db, organizations }: Deps) {
   const instances = instanceReader(db);
   const projects = projectReader(db);
   const grants = projectGrantReader(db);
 
-  async function resolve(scope: Scope, asked: MembershipContext | undefined) {
+  /**
+   * Without a context: the organization of the header, else the instance (B2).
+   * @throws NOT_FOUND INSTANCE_NOT_FOUND, ORGANIZATION_NOT_FOUND, PROJECT_NOT_FOUND, PROJECT_GRANT_NOT_FOUND
+   */
+  async function resolve(
+    scope: Scope,
+    asked: MembershipContext | undefined,
+  ): Promise<MemberContext> {
     const { instanceId } = scope;
     const named = asked?.context;
     if (named === undefined) {
       return scope.context.type === "organization"
-        ? ({ type: "organization", organizationId: scope.context.organizationId } as const)
-        : ({ type: "instance" } as const);
+        ? { type: "organization", organizationId: scope.context.organizationId }
+        : { type: "instance" };
     }
     switch (named.case) {
       case "system":
-        return { type: "system" } as const;
+        return { type: "system" };
       case "instanceId":
         if (named.value !== instanceId) throw instanceOfHostOnly();
-        return { type: "instance" } as const;
+        return { type: "instance" };
       case "instanceDomain": {
         const found = await instances.byDomain(named.value.toLowerCase());
         if (found?.id !== instanceId) throw instanceOfHostOnly();
-        return { type: "instance" } as const;
+        return { type: "instance" };
       }
       case "orgId":
       case "orgDomain": {
@@ -54,7 +51,7 @@ export function createContexts({ db, organizations }: Deps): Contexts {
             : await organizations.byDomain(instanceId, named.value.toLowerCase());
         if (found === undefined || !knowsOrganization(scope, found.id))
           throw organizationNotFound();
-        return { type: "organization", organizationId: found.id } as const;
+        return { type: "organization", organizationId: found.id };
       }
       case "projectId": {
         const found = await projects.byId(instanceId, named.value);
@@ -62,7 +59,7 @@ export function createContexts({ db, organizations }: Deps): Contexts {
           throw projectNotFound();
         }
         const { organizationId } = found;
-        return { type: "project", projectId: named.value, organizationId } as const;
+        return { type: "project", projectId: named.value, organizationId };
       }
       case "projectGrantId": {
         const found = await grants.byId(instanceId, named.value);
@@ -72,7 +69,7 @@ export function createContexts({ db, organizations }: Deps): Contexts {
           knowsOrganization(scope, one),
         );
         if (!isKnown) throw projectGrants.missing();
-        return { type: "projectGrant", grantId, projectId, organizationId } as const;
+        return { type: "projectGrant", grantId, projectId, organizationId };
       }
       default:
         throw contextInvalid("exactly one of its members must be set");
@@ -81,8 +78,9 @@ export function createContexts({ db, organizations }: Deps): Contexts {
 
   return {
     resolve,
-    keyOf: async (scope, asked) => columnsOf(await resolve(scope, asked), scope.instanceId),
-    async require(tx, context) {
+    keyOf: async (scope: Scope, asked: MembershipContext): Promise<ContextKey> =>
+      columnsOf(await resolve(scope, asked), scope.instanceId),
+    async require(tx: Transaction, context: MemberContext): Promise<void> {
       if (context.type === "organization") await requireOrganization(tx, context.organizationId);
       if (context.type === "project") await requireProject(tx, context.projectId);
       if (context.type === "projectGrant") await requireProjectGrant(tx, context.grantId);

@@ -13,7 +13,7 @@ import { membershipsGoAlong, removeContentsOfMemberships } from "./remove-member
 
 export { membershipClaim } from "./events.ts";
 export { claimOf, type MemberContext } from "./member-context.ts";
-export { addMember, cascadeMember, type Membership, membership } from "./membership.ts";
+export { addMember, type Membership, membership } from "./membership.ts";
 export { memberships } from "./projection.ts";
 export { linkHolders } from "./link-holders.ts";
 export { membershipReader } from "./queries.ts";

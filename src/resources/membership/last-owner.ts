@@ -2,7 +2,7 @@ import { failedPrecondition } from "../../errors.ts";
 import type { Invariant } from "../../eventstore/settle.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import { organization } from "../org/index.ts";
 import { canLogIn, user } from "../user/index.ts";
 import { membership } from "./membership.ts";
@@ -16,7 +16,6 @@ const owner = "IAM_OWNER";
  * that two units cannot each rely on the owner that the other takes away.
  */
 export const lastOwnerStays = ({ db }: { db: Database }): Invariant => {
-  const t = db.table(memberships);
   return {
     after: [
       "instance.member.changed",
@@ -37,10 +36,7 @@ export const lastOwnerStays = ({ db }: { db: Database }): Invariant => {
     ],
 
     async hold(tx, { instanceId }, happened) {
-      const rows = await db.read
-        .select({ id: t.id, userId: t.userId, roles: t.roles })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.contextType, "instance")));
+      const rows = await rowsWhere(db, memberships, { instanceId, contextType: "instance" });
       const owners = rows.filter(({ roles }) => roles.includes(owner));
       const concerned = new Set(happened.map(({ aggregateId }) => aggregateId));
       const isOfOrganization = happened.some(({ type }) => type.startsWith("org."));

@@ -1,9 +1,10 @@
 import { coversUser } from "../../authz/holds.ts";
 import type { Permissions } from "../../authz/permissions.ts";
 import { failedPrecondition } from "../../errors.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import { decideOn, type Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq, exists, or, sql } from "../../storage/drizzle.ts";
+import { equals, hasRow } from "../../projection/rows.ts";
+import { and, eq, or, sql } from "../../storage/drizzle.ts";
 import { userGrants } from "../grant/index.ts";
 import type { LinkHolders } from "../idp/index.ts";
 import { user, userAuthenticators, userEvents } from "../user/index.ts";
@@ -18,8 +19,6 @@ const mostAtOnce = 1000;
 /** The links of users who may do something, to a provider that somebody else answers for (J1a). */
 export function linkHolders(db: Database): LinkHolders {
   const t = db.table(userAuthenticators);
-  const m = db.table(memberships);
-  const g = db.table(userGrants.table);
   const powers = powerReader(db);
 
   /** Those with links that count, or with links that are suspended; no other link is made before the commit. */
@@ -28,23 +27,16 @@ export function linkHolders(db: Database): LinkHolders {
     { instanceId, idpId }: At,
     isVerified: boolean,
   ): Promise<string[]> {
-    const toProvider = and(eq(t.instanceId, instanceId), eq(t.kind, "idp"), eq(t.id, idpId));
-    const [all] = await db.read.select({ count: sql<number>`count(*)` }).from(t).where(toProvider);
     const of = { instanceId, kind: "idp", id: idpId };
+    const toProvider = equals(db, userAuthenticators, of);
+    const [all] = await db.read.select({ count: sql<number>`count(*)` }).from(t).where(toProvider);
     tx.expectRows(userAuthenticators, of, Number(all?.count ?? 0));
-    const one = { one: sql`1` };
-    const isMember = db.read
-      .select(one)
-      .from(m)
-      .where(and(eq(m.instanceId, instanceId), eq(m.userId, t.userId)));
-    const isGranted = db.read
-      .select(one)
-      .from(g)
-      .where(and(eq(g.instanceId, instanceId), eq(g.userId, t.userId)));
+    const its = { instanceId, userId: t.userId };
+    const mayDo = or(hasRow(db, memberships, its), hasRow(db, userGrants.table, its));
     const rows = await db.read
       .select({ userId: t.userId })
       .from(t)
-      .where(and(toProvider, eq(t.isVerified, isVerified), or(exists(isMember), exists(isGranted))))
+      .where(and(toProvider, eq(t.isVerified, isVerified), mayDo))
       .limit(mostAtOnce + 1);
     if (rows.length > mostAtOnce) throw tooManyLinks();
     return rows.map(({ userId }) => userId);
@@ -62,9 +54,9 @@ export function linkHolders(db: Database): LinkHolders {
       let suspended = 0;
       for (const userId of await usersWithPower(tx, at, true)) {
         if (await isCovered(tx, at, userId, permissions)) continue;
-        const loaded = await tx.load(user, userId);
-        const { idpId } = at;
-        tx.record(user, loaded, [userEvents["human.externalidp.suspended"]({ idpId })]);
+        await decideOn(tx, user, userId, () => [
+          userEvents["human.externalidp.suspended"]({ idpId: at.idpId }),
+        ]);
         suspended++;
       }
       return suspended;
@@ -77,9 +69,9 @@ export function linkHolders(db: Database): LinkHolders {
           links.suspended++;
           continue;
         }
-        const loaded = await tx.load(user, userId);
-        const { idpId } = at;
-        tx.record(user, loaded, [userEvents["human.externalidp.confirmed"]({ idpId })]);
+        await decideOn(tx, user, userId, () => [
+          userEvents["human.externalidp.confirmed"]({ idpId: at.idpId }),
+        ]);
         links.confirmed++;
       }
       return links;

@@ -107,23 +107,18 @@ export const lostRoles = (state: State, roles: readonly string[]): string[] =>
 const sameRoles = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((role) => b.includes(role));
 
+type Judged = [permissions: Permissions, context: MemberContext, roles: readonly string[]];
+
 /**
  * Refuses to give roles with permissions that the giver does not cover in the context (J2).
  *
  * @throws PERMISSION_DENIED ROLE_NOT_GRANTABLE naming the first such role
  */
-export function requireMayGive(
-  permissions: Permissions,
-  context: MemberContext,
-  roles: readonly string[],
-): void {
-  const beyond = uncovered(permissions, context, roles);
-  if (beyond === undefined) return;
-  throw permissionDenied(
-    "ROLE_NOT_GRANTABLE",
-    `${beyond} gives more than the caller has in this context: nobody gives what they do not have`,
-    { metadata: { role: beyond } },
-  );
+export function requireMayGive(...judged: Judged): void {
+  const role = uncovered(...judged);
+  if (role === undefined) return;
+  const why = `${beyond(role)}: nobody gives what they do not have`;
+  throw permissionDenied("ROLE_NOT_GRANTABLE", why, { metadata: { role } });
 }
 
 /**
@@ -131,21 +126,16 @@ export function requireMayGive(
  *
  * @throws PERMISSION_DENIED ROLE_NOT_REVOCABLE naming the first such role
  */
-export function requireMayTake(
-  permissions: Permissions,
-  context: MemberContext,
-  roles: readonly string[],
-): void {
-  const beyond = uncovered(permissions, context, roles);
-  if (beyond === undefined) return;
-  throw permissionDenied(
-    "ROLE_NOT_REVOCABLE",
-    `${beyond} gives more than the caller has in this context: only who covers a role takes it away`,
-    { metadata: { role: beyond } },
-  );
+export function requireMayTake(...judged: Judged): void {
+  const role = uncovered(...judged);
+  if (role === undefined) return;
+  const why = `${beyond(role)}: only who covers a role takes it away`;
+  throw permissionDenied("ROLE_NOT_REVOCABLE", why, { metadata: { role } });
 }
 
-const uncovered = (permissions: Permissions, context: MemberContext, roles: readonly string[]) =>
+const beyond = (role: string) => `${role} gives more than the caller has in this context`;
+
+const uncovered = (...[permissions, context, roles]: Judged) =>
   roles.find((role) => !permissions.covers(asMembership({ context, roles: [role] })));
 
 export const membershipNotFound = () =>

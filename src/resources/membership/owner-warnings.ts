@@ -3,7 +3,7 @@ import { defineEvents, payload } from "../../eventstore/event.ts";
 import type { Sweep } from "../../jobs/sweeper.ts";
 import type { Deps } from "../../projection/module.ts";
 import { tellNews, user } from "../user/index.ts";
-import { canLogInUntil, ownersByInstance } from "./owners.ts";
+import { lastOwners } from "./owners.ts";
 
 type Warned = { days: number; endsAt: string };
 
@@ -34,9 +34,7 @@ type Parts = Pick<Deps, "db" | "events" | "now" | "newId">;
 export async function warnOwners(parts: Parts): Promise<number> {
   const { events, now, newId } = parts;
   let count = 0;
-  for (const [instanceId, owners] of await ownersByInstance(parts.db)) {
-    const ends = await Promise.all(owners.map((id) => canLogInUntil(events, instanceId, id)));
-    const end = Math.max(...ends);
+  for await (const { instanceId, owners, end } of lastOwners(parts)) {
     const leftMs = end - now().getTime();
     const days = warnings.find((each) => leftMs <= each * dayMs);
     if (days === undefined || leftMs <= 0) continue;

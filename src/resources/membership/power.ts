@@ -4,6 +4,7 @@ import type { PowerReader } from "../../authz/ports.ts";
 import type { RoleContext } from "../../authz/roles.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { rowById } from "../../projection/ids.ts";
+import { equals, rowsWhere } from "../../projection/rows.ts";
 import { isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, or } from "../../storage/drizzle.ts";
@@ -20,8 +21,6 @@ type GrantRow = Row<typeof userGrants.table>;
 
 /** What users may do, for those who judge whether a caller covers them. Never older than the call. */
 export function powerReader(db: Database): PowerReader {
-  const t = db.table(memberships);
-  const g = db.table(userGrants.table);
   const userById = rowById(db, users);
   const grantById = rowById(db, projectGrants.table);
   const isAcceptedGrant = acceptanceReader(db, membershipReader(db));
@@ -30,15 +29,9 @@ export function powerReader(db: Database): PowerReader {
     return grant !== undefined && (await isAcceptedGrant(grant));
   };
   const rowsOf = (instanceId: string, userId: string) =>
-    db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+    rowsWhere(db, memberships, { instanceId, userId });
   const grantsOf = (instanceId: string, userId: string) =>
-    db.read
-      .select()
-      .from(g)
-      .where(and(eq(g.instanceId, instanceId), eq(g.userId, userId)));
+    rowsWhere(db, userGrants.table, { instanceId, userId });
   const powerOf = currentRead(
     db,
     [memberships, userGrants.table, projectGrants.table, users],
@@ -134,9 +127,7 @@ async function usersIn(
   const found = await db.read
     .select({ id: u.id })
     .from(u)
-    .where(
-      and(eq(u.instanceId, instanceId), eq(u.organizationId, organizationId), isOneOf(u.id, ids)),
-    );
+    .where(and(equals(db, users, { instanceId, organizationId }), isOneOf(u.id, ids)));
   return new Set(idsOf(found));
 }
 

@@ -1,15 +1,13 @@
 import type { AnyEvents, Recorded } from "../../eventstore/event.ts";
-import { begin, on, projection, touch } from "../../projection/projection.ts";
-import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
-import { bool, instant, int64, json, table, text } from "../../storage/table.ts";
+import { objectRows, objectTable } from "../../projection/objects.ts";
+import { on, projection } from "../../projection/projection.ts";
+import { bool, json, text } from "../../storage/table.ts";
 import { type Member, memberEvents } from "./events.ts";
 import { columnsOf, contextFrom, type ContextIds, type MemberContext } from "./member-context.ts";
 
-export const memberships = table(
+export const memberships = objectTable(
   "memberships",
   {
-    instanceId: text(),
-    id: text(),
     userId: text(),
     contextType: text(),
     contextId: text(),
@@ -19,12 +17,8 @@ export const memberships = table(
     projectId: text(),
     roles: json<string[]>(),
     isAccepted: bool(),
-    sequence: int64(),
-    creationDate: instant(),
-    changeDate: instant(),
   },
   {
-    key: ["instanceId", "id"],
     indexes: [
       { columns: ["instanceId", "userId"] },
       { columns: ["instanceId", "contextType", "contextId", "creationDate", "id"] },
@@ -37,11 +31,7 @@ export const memberships = table(
   },
 );
 
-const row = ({ instanceId, aggregateId }: Recorded) => ({ instanceId, id: aggregateId });
-const change = (event: Recorded, values: { roles: string[] } | { isAccepted: true }) => [
-  updateRows(memberships, row(event), { ...values, ...touch(event) }),
-];
-const remove = (event: Recorded) => [deleteRows(memberships, row(event))];
+const { add, change, remove } = objectRows(memberships);
 
 // What happens is the same in every kind of context; members of some are never awaited.
 function lifeIn(type: MemberContext["type"], prefix: string) {
@@ -50,8 +40,7 @@ function lifeIn(type: MemberContext["type"], prefix: string) {
     [`${prefix}.added`]: (event: Recorded) => {
       const { userId, roles, isPending, ...ids } = event.payload as Member & ContextIds;
       const columns = columnsOf(contextFrom(type, ids), event.instanceId);
-      const isAccepted = isPending !== true;
-      return [insertRow(memberships, { ...begin(event), userId, roles, isAccepted, ...columns })];
+      return add(event, { userId, roles, isAccepted: isPending !== true, ...columns });
     },
     [`${prefix}.changed`]: (event: Recorded) => change(event, event.payload as { roles: string[] }),
     ...("accepted" in events && {

@@ -11,6 +11,7 @@ import { memberPermission } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
 import { isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import { and, eq, or, type SQL } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
@@ -21,35 +22,26 @@ import { memberships } from "./projection.ts";
 
 export type MembershipRow = Row<typeof memberships>;
 
-const contextTypes: ReadonlyMap<string, Membership["contextType"]> = new Map([
-  ["system", "system"],
-  ["instance", "instance"],
-  ["organization", "organization"],
-  ["project", "project"],
-  ["projectGrant", "projectGrant"],
-]);
-
 /**
  * The memberships of a user, never older than the last write of this process that changed any (B7). Where they are read from the
  * store, nothing that is cached is older than they are from then on.
  */
 export function membershipReader(db: Database): MembershipReader {
-  const t = db.table(memberships);
   return {
     ofUser: cachedRead(db, [memberships], async (instanceId, userId) => {
-      const rows = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+      const rows = await rowsWhere(db, memberships, { instanceId, userId });
       // The store is looked at once a turn of the event loop.
       await turn();
       await db.catchUp();
-      return rows.flatMap(({ contextType, contextId, organizationId, roles, isAccepted }) => {
-        const type = contextTypes.get(contextType);
-        return type === undefined || !isAccepted
-          ? []
-          : [{ contextType: type, contextId, organizationId, roles }];
-      });
+      return rows
+        .filter(({ isAccepted }) => isAccepted)
+        .map(({ contextType, contextId, organizationId, roles }) => ({
+          // The projection writes no other kind of context.
+          contextType: contextType as Membership["contextType"],
+          contextId,
+          organizationId,
+          roles,
+        }));
     }),
   };
 }

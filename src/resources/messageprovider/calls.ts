@@ -1,5 +1,5 @@
 import { type Scope, writeContext } from "../../authz/context.ts";
-import type { Written } from "../../eventstore/transaction.ts";
+import { decideOn } from "../../eventstore/transaction.ts";
 import { inheritedNotDeletable, inherits, type StatePolicy } from "../reuse/index.ts";
 import type { ProviderFacts } from "./events.ts";
 import { type ProviderConfig, providerFixed } from "./kind.ts";
@@ -13,6 +13,7 @@ import {
   turnProvider,
 } from "./provider.ts";
 import { toDetails } from "../object/details.ts";
+import { answering } from "../object/plain.ts";
 import { contextNamed, providerQueries, type SeenProvider } from "./queries.ts";
 import { isSigned, providerSecretRef } from "./secret.ts";
 import { providerWrites, type ProviderParts, type WantedPatch } from "./writes.ts";
@@ -24,7 +25,8 @@ export function providerCalls<C extends ProviderConfig>(
   parts: ProviderParts,
   storage: ProviderStorage<C>,
 ) {
-  const { events, secrets } = parts;
+  const { secrets } = parts;
+  const answer = answering(parts);
   const { kind } = storage;
   const aggregate = providerAggregate(kind);
   const queries = providerQueries(parts, storage);
@@ -45,16 +47,18 @@ export function providerCalls<C extends ProviderConfig>(
       async ({ id }: Named, scope: Scope) => {
         const row = await queries.find(scope, id);
         const context = queries.contextOf(scope, row);
-        const written = await events.transact(writeContext(scope, logOf(context)), async (tx) => {
+        return answer(writeContext(scope, logOf(context)), async (tx) => {
           const { seen } = await queries.see(row, context);
           requireOtherState(kind, seen.state === "active", wanted);
           if (wanted === "activate") await makeOnlyOne(tx, context, id);
-          if (seen.parent !== undefined) return setPolicy(tx, row, context, wanted);
-          const loaded = await tx.load(aggregate, id);
-          tx.record(aggregate, loaded, turnProvider(kind, loaded.state, wanted));
-          return tx.written(loaded);
+          if (seen.parent !== undefined) {
+            return { written: await setPolicy(tx, row, context, wanted) };
+          }
+          const turned = await decideOn(tx, aggregate, id, (state) =>
+            turnProvider(kind, state, wanted),
+          );
+          return { written: tx.written(turned) };
         });
-        return { details: toDetails(written()) };
       },
 
     async remove({ id }: Named, scope: Scope) {
@@ -62,45 +66,43 @@ export function providerCalls<C extends ProviderConfig>(
       const context = queries.contextOf(scope, row);
       if (inherits(context, ownerOf(row))) throw inheritedNotDeletable();
       const at = writeContext(scope, row.instanceId);
-      const written = await events.transact(at, async (tx) => {
-        const loaded = await tx.load(aggregate, id);
-        tx.record(aggregate, loaded, removeProvider(kind, loaded.state));
+      return answer(at, async (tx) => {
+        const removed = await decideOn(tx, aggregate, id, (state) => removeProvider(kind, state));
         const owner = { instanceId: row.instanceId, ownerType: kind.name, ownerId: id };
         tx.write(secrets.removeAllOf(owner));
-        return tx.written(loaded);
+        return { written: tx.written(removed) };
       });
-      return { details: toDetails(written()) };
     },
   };
 }
 
 /** Making a provider and changing it, with the secret that it may bring. */
 function createAndPatch<C extends ProviderConfig>(
-  { events, newId, secrets }: ProviderParts,
+  parts: ProviderParts,
   { kind }: ProviderStorage<C>,
   queries: ReturnType<typeof providerQueries<C>>,
   { makeOnlyOne, patchInherited, requireKeys, store, rotate }: ReturnType<typeof providerWrites<C>>,
 ) {
+  const { newId, secrets } = parts;
   const aggregate = providerAggregate(kind);
+  const answer = answering(parts);
 
   return {
     async create(scope: Scope, facts: ProviderFacts<C>, secret: string | undefined) {
       const owner = contextNamed(scope);
       const at = writeContext(scope, logOf(owner));
       await requireKeys(at);
-      return toAnswer(
-        await events.transact(at, async (tx) => {
-          const loaded = tx.begin(aggregate, newId());
-          const level = owner.type === "system" ? "system" : "instance";
-          const hasSecret = secret !== undefined;
-          tx.record(aggregate, loaded, createProvider(kind, level, { ...facts, hasSecret }), owner);
-          if (facts.statePolicy !== "deactivate") await makeOnlyOne(tx, owner, loaded.id);
-          const key = isSigned(facts.config)
-            ? await rotate(tx, at.instanceId, loaded.id)
-            : await store(tx, at.instanceId, loaded.id, secret);
-          return { written: tx.written(loaded), ...key };
-        }),
-      );
+      return answer(at, async (tx) => {
+        const loaded = tx.begin(aggregate, newId());
+        const level = owner.type === "system" ? "system" : "instance";
+        const hasSecret = secret !== undefined;
+        tx.record(aggregate, loaded, createProvider(kind, level, { ...facts, hasSecret }), owner);
+        if (facts.statePolicy !== "deactivate") await makeOnlyOne(tx, owner, loaded.id);
+        const key = isSigned(facts.config)
+          ? await rotate(tx, at.instanceId, loaded.id)
+          : await store(tx, at.instanceId, loaded.id, secret);
+        return { written: tx.written(loaded), ...key };
+      });
     },
 
     async patch(scope: Scope, id: string, wanted: WantedPatch<C>) {
@@ -111,35 +113,28 @@ function createAndPatch<C extends ProviderConfig>(
       }
       const { given: _, secret, ...patch } = wanted;
       const at = writeContext(scope, row.instanceId);
-      return toAnswer(
-        await events.transact(at, async (tx) => {
-          const loaded = await tx.load(aggregate, id);
-          const before = loaded.state;
-          const bringsSecret = secret !== undefined;
-          const happened = patchProvider(kind, before, { ...patch, bringsSecret });
-          if (patch.rotatesSigningKey && before !== undefined && !isSigned(before.config)) {
-            throw providerFixed(kind, "signing key");
-          }
-          tx.record(aggregate, loaded, happened);
-          const after = loaded.state;
-          if (isActive(after?.statePolicy) && !isActive(before?.statePolicy)) {
-            await makeOnlyOne(tx, context, id);
-          }
-          if (before?.hasSecret && !after?.hasSecret)
-            tx.write(secrets.remove(providerSecretRef(kind, at.instanceId, id)));
-          await store(tx, at.instanceId, id, secret);
-          const key = patch.rotatesSigningKey ? await rotate(tx, at.instanceId, id) : {};
-          return { written: tx.written(loaded), ...key };
-        }),
-      );
+      return answer(at, async (tx) => {
+        const loaded = await tx.load(aggregate, id);
+        const before = loaded.state;
+        const bringsSecret = secret !== undefined;
+        const happened = patchProvider(kind, before, { ...patch, bringsSecret });
+        if (patch.rotatesSigningKey && before !== undefined && !isSigned(before.config)) {
+          throw providerFixed(kind, "signing key");
+        }
+        tx.record(aggregate, loaded, happened);
+        const after = loaded.state;
+        if (isActive(after?.statePolicy) && !isActive(before?.statePolicy)) {
+          await makeOnlyOne(tx, context, id);
+        }
+        if (before?.hasSecret && !after?.hasSecret)
+          tx.write(secrets.remove(providerSecretRef(kind, at.instanceId, id)));
+        await store(tx, at.instanceId, id, secret);
+        const key = patch.rotatesSigningKey ? await rotate(tx, at.instanceId, id) : {};
+        return { written: tx.written(loaded), ...key };
+      });
     },
   };
 }
 
 const isActive = (policy: StatePolicy | undefined): boolean =>
   policy !== undefined && policy !== "deactivate";
-
-const toAnswer = ({ written, ...key }: { written: () => Written; signingKey?: string }) => ({
-  details: toDetails(written()),
-  ...key,
-});

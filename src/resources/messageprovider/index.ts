@@ -5,10 +5,9 @@ import { isReusable, type ProviderStorage } from "./storage.ts";
 import { defineStatePolicies } from "../reuse/index.ts";
 
 export { providerCalls } from "./calls.ts";
-export type { ProviderParts } from "./writes.ts";
 export { type MessageProviderKind, providerFixed } from "./kind.ts";
 export type { SeenProvider } from "./queries.ts";
-export { providerReader, type ProviderReader, type UsableProvider } from "./reader.ts";
+export { providerReader, type UsableProvider } from "./reader.ts";
 
 /**
  * Defines where providers of a kind are kept, and by which events.

@@ -25,37 +25,32 @@ export type MessageProviderKind<C extends ProviderConfig> = {
   usesSecret(config: C): boolean;
   /** The field by which the secret would go elsewhere than before, or less protected. */
   moves(before: C, after: C): string | undefined;
-  refusals: {
-    notFound: string;
-    active: string;
-    inactive: string;
-    secretRequired: string;
-    fixed: string;
-  };
 };
 
 type AnyKind = MessageProviderKind<never>;
+type Named = Pick<AnyKind, "name">;
 
-export const providerNotFound = ({ refusals }: Pick<AnyKind, "refusals">): DomainError =>
-  notFound(refusals.notFound, "the provider does not exist");
+/** The reason of a refusal: `<NAME>_PROVIDER_<what>`. */
+export const reasonOf = ({ name }: Named, what: string): string =>
+  `${name.toUpperCase()}_PROVIDER_${what}`;
+
+export const providerNotFound = (kind: Named): DomainError =>
+  notFound(reasonOf(kind, "NOT_FOUND"), "the provider does not exist");
 
 /** A mail server stays a mail server: what belongs to another kind of configuration changes nothing here. */
-export const providerFixed = (
-  { refusals }: Pick<AnyKind, "refusals">,
-  field: string,
-): DomainError =>
+export const providerFixed = (kind: Named, field: string): DomainError =>
   failedPrecondition(
-    refusals.fixed,
+    reasonOf(kind, "KIND_FIXED"),
     `the provider is of a kind that has no ${field}: create another provider`,
     { metadata: { field } },
   );
 
 export const secretRequired = (
-  { name, refusals, secret }: Pick<AnyKind, "name" | "refusals" | "secret">,
+  { name, secret }: Pick<AnyKind, "name" | "secret">,
   field: string,
 ): DomainError =>
   failedPrecondition(
-    refusals.secretRequired,
+    reasonOf({ name }, `${secret.toUpperCase()}_REQUIRED`),
     `another ${field} needs ${name}_provider.${secret} as well: what is stored must not go elsewhere`,
     { metadata: { field: `${name}_provider.${field}`, secret: `${name}_provider.${secret}` } },
   );

@@ -21,6 +21,7 @@ import {
   type ProviderConfig,
   type ProviderLevel,
   providerNotFound,
+  reasonOf,
   secretRequired,
 } from "./kind.ts";
 
@@ -155,14 +156,17 @@ export function removeProvider<C extends ProviderConfig>(
  * @throws FAILED_PRECONDITION in the words of the kind
  */
 export function requireOtherState(
-  { refusals }: Pick<MessageProviderKind<never>, "refusals">,
+  kind: Pick<MessageProviderKind<never>, "name">,
   isActive: boolean,
   wanted: "activate" | "deactivate",
 ): void {
   if (wanted === "activate" && isActive) {
-    throw failedPrecondition(refusals.active, "the provider is active already");
+    throw failedPrecondition(reasonOf(kind, "ACTIVE_ALREADY"), "the provider is active already");
   }
   if (wanted === "deactivate" && !isActive) {
-    throw failedPrecondition(refusals.inactive, "the provider is inactive already");
+    throw failedPrecondition(
+      reasonOf(kind, "INACTIVE_ALREADY"),
+      "the provider is inactive already",
+    );
   }
 }

@@ -4,13 +4,13 @@ import type { Deps } from "../../projection/module.ts";
 import { type Found, isOneOf } from "../../projection/search.ts";
 import { eq, inArray, ne, or, type SQL, sql } from "../../storage/drizzle.ts";
 import { contextInvalid } from "../../authz/tenancy.ts";
+import { fromState } from "../object/filters.ts";
 import { objectQueries } from "../object/queries.ts";
 import { instances } from "../instance/index.ts";
 import {
   actingContext,
   createReuse,
   type EffectiveState,
-  fromState,
   type Reusable,
   type SeenResource,
   type StatePolicy,

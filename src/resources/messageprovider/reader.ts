@@ -9,17 +9,11 @@ import { providerSecretRef } from "./secret.ts";
 /** A provider with its secret, for who sends by it. */
 export type UsableProvider<C> = { id: string; config: C; secret: Uint8Array };
 
-export type ProviderReader<C extends ProviderConfig> = {
-  /** The provider that sends for an instance, if there is one. */
-  inForce(instanceId: string): Promise<UsableProvider<C> | undefined>;
-  use(row: ProviderRow<C>): Promise<UsableProvider<C>>;
-};
-
 /** Reads providers as they are: sending is rare and slow beside it, so nothing is cached. */
 export function providerReader<C extends ProviderConfig>(
   { db, secrets }: { db: Database; secrets: SecretStore },
   storage: ProviderStorage<C>,
-): ProviderReader<C> {
+) {
   const inForce = inForceReader(db, storage);
   const nothing = new Uint8Array();
 
@@ -29,7 +23,8 @@ export function providerReader<C extends ProviderConfig>(
   }
 
   return {
-    async inForce(instanceId) {
+    /** The provider that sends for an instance, if there is one. */
+    async inForce(instanceId: string): Promise<UsableProvider<C> | undefined> {
       const row = await inForce({ type: "instance", id: instanceId });
       return row && use(row);
     },

@@ -4,7 +4,12 @@ import { isReusable, logOf, ownerOf, type ProviderStorage, systemLog } from "./s
 import { providerAggregate, stepDown, type ProviderPatch } from "./provider.ts";
 import { providerQueries } from "./queries.ts";
 import { providerSecretRef } from "./secret.ts";
-import { type Transaction, type WriteContext, type Written } from "../../eventstore/transaction.ts";
+import {
+  decideOn,
+  type Transaction,
+  type WriteContext,
+  type Written,
+} from "../../eventstore/transaction.ts";
 import { createReuse, type StatePolicy, policyId, inheritedReadOnly } from "../reuse/index.ts";
 import { type OwnerRef } from "../../eventstore/event.ts";
 import { type ProviderConfig } from "./kind.ts";
@@ -71,16 +76,15 @@ export function providerWrites<C extends ProviderConfig>(
     const active = { instanceId: log, state: "active" };
     for (const other of await allIds(db, tx, providers, active)) {
       if (other === id) continue;
-      const loaded = await tx.load(aggregate, other);
-      tx.record(aggregate, loaded, stepDown(kind, loaded.state));
+      await decideOn(tx, aggregate, other, (state) => stepDown(kind, state));
     }
     if (log === systemLog || !isReusable(kind)) return;
     const pinned = { instanceId: log, contextId: context.id, policy: "activate" };
     for (const other of await allIds(db, tx, policies.table, pinned, "resourceId")) {
       if (other === id) continue;
-      const loaded = await tx.load(policies.aggregate, policyId(other, context.id));
-      const happened = policies.decide(loaded.state, other, "deactivate");
-      tx.record(policies.aggregate, loaded, happened, context);
+      const own = policyId(other, context.id);
+      const decide = (state: StatePolicy) => policies.decide(state, other, "deactivate");
+      await decideOn(tx, policies.aggregate, own, decide, context);
     }
   }
 

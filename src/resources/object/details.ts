@@ -18,6 +18,12 @@ const ownerTypes = {
 /** A context as the API names it. */
 export const toOwner = ({ type, id }: OwnerRef) => ({ type: ownerTypes[type], id });
 
+/** Whom an object belongs to whose row has an empty `organizationId` where it is the instance's. */
+export const ownerWithin = (instanceId: string, organizationId: string): OwnerRef =>
+  organizationId === ""
+    ? { type: "instance", id: instanceId }
+    : { type: "org", id: organizationId };
+
 /** The Details of an object: its last event and the context it belongs to (specification 2.1). */
 export const toDetails = ({
   id,

@@ -1,18 +1,7 @@
-import {
-  and,
-  type Column,
-  eq,
-  exists,
-  gt,
-  gte,
-  lt,
-  lte,
-  type SQL,
-  sql,
-} from "../../storage/drizzle.ts";
+import { hasRow } from "../../projection/rows.ts";
+import { type Column, eq, gt, gte, lt, lte, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Organization } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import {
-  type InIDsFilter,
   type NameFilter,
   State,
   type StateFilter,
@@ -20,7 +9,7 @@ import {
   TimestampFilterMethod,
 } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
-import { isOneOf, matchesText } from "../../projection/search.ts";
+import { matchesText } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import type { List } from "./declared.ts";
 import { toTextMethod } from "./list.ts";
@@ -41,9 +30,6 @@ export const hasName = (
   { name, method }: Pick<NameFilter, "name" | "method">,
 ): SQL | undefined => matches(db, columns, method, name);
 
-export const hasId = (column: Column, { ids }: Pick<InIDsFilter, "ids">): SQL =>
-  isOneOf(column, ids);
-
 /** Keeps the objects of whose list the value is one. */
 export function isListed(
   db: Database,
@@ -51,14 +37,7 @@ export function isListed(
   { table, as, of }: List,
   value: string,
 ): SQL {
-  const columns = db.table(table) as unknown as Record<string, Column>;
-  const [instanceId, owner, listed] = [columns["instanceId"], columns[of], columns[as]];
-  if (!instanceId || !owner || !listed) throw new Error(`${table.name} is no table of a list`);
-  const having = db.read
-    .select({ one: sql`1` })
-    .from(db.table(table))
-    .where(and(eq(instanceId, object.instanceId), eq(owner, object.id), eq(listed, value)));
-  return exists(having);
+  return hasRow(db, table, { instanceId: object.instanceId, [of]: object.id, [as]: value });
 }
 
 /** Keeps what one organization owns; a domain that leads to none keeps nothing. */
@@ -77,12 +56,12 @@ export async function isOfOrganization(
 export type RowState = "active" | "inactive";
 
 export const hasState = (column: Column, { state }: StateFilter): SQL =>
-  eq(column, toRowState(state));
+  eq(column, fromState(state));
 
 export const toState = (state: string): State =>
   state === "active" ? State.EFFECTIVE_STATE_ACTIVE : State.EFFECTIVE_STATE_INACTIVE;
 
-const toRowState = (state: State): RowState =>
+export const fromState = (state: State): RowState =>
   state === State.EFFECTIVE_STATE_ACTIVE ? "active" : "inactive";
 
 const timeMethods: Record<number, (column: Column, date: Date) => SQL> = {

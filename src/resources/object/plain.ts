@@ -8,7 +8,12 @@ import type { Awaitable } from "../../awaitable.ts";
 import type { DomainError } from "../../errors.ts";
 import type { Aggregate } from "../../eventstore/aggregate.ts";
 import type { NewEvent, OwnerRef } from "../../eventstore/event.ts";
-import { execute, type Transaction } from "../../eventstore/transaction.ts";
+import {
+  decideOn,
+  type Transaction,
+  type WriteContext,
+  type Written,
+} from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Found } from "../../projection/search.ts";
 import { toDetails } from "./details.ts";
@@ -39,13 +44,24 @@ export const toMessage =
     };
   };
 
+/** Decides as one unit, and answers with the details of what it wrote and with what the decision gives beside. */
+export const answering =
+  ({ events }: Pick<Deps, "events">) =>
+  async <A extends { written: () => Written }>(
+    at: WriteContext,
+    decide: (tx: Transaction) => Promise<A>,
+  ) => {
+    const { written, ...beside } = await events.transact(at, decide);
+    return { details: toDetails(written()), ...beside };
+  };
+
 /** Decides over the object that a call names, and answers with its details. */
 export const changing =
-  <S, E extends NewEvent>({ events }: Pick<Deps, "events">, aggregate: Aggregate<S, E>) =>
-  async (scope: Scope, id: string, decide: (state: S, tx: Transaction) => Awaitable<E[]>) => {
-    const at = writeContext(scope);
-    return { details: toDetails(await execute(events.transact, at, aggregate, { id }, decide)) };
-  };
+  <S, E extends NewEvent>(deps: Pick<Deps, "events">, aggregate: Aggregate<S, E>) =>
+  (scope: Scope, id: string, decide: (state: S, tx: Transaction) => Awaitable<E[]>) =>
+    answering(deps)(writeContext(scope), async (tx) => ({
+      written: tx.written(await decideOn(tx, aggregate, id, decide)),
+    }));
 
 /**
  * The handlers of a service that need nothing but the declaration of its resource: those of create, patch, get and search, of
@@ -71,8 +87,8 @@ export function plainHandlers<S extends DescService, K extends keyof S["method"]
     fieldsOf?: (row: PlainRow) => object;
   },
 ): Pick<Handlers<S>, K> {
-  const { events, newId } = deps;
   const { aggregate } = resource;
+  const answer = answering(deps);
   const name = camelCase(resource.name);
   const { queries, makeIn, fieldsOf = resource.fieldsOf } = parts;
   const toResult = toMessage({ ...resource, fieldsOf });
@@ -91,13 +107,12 @@ export function plainHandlers<S extends DescService, K extends keyof S["method"]
       (async (request: ByName, scope: Scope) => {
         const wanted = request[name] as ByName | undefined;
         if (wanted === undefined) throw new Error(`validation requires the ${name}`);
-        const made = await events.transact(writeContext(scope), async (tx) => {
+        return answer(writeContext(scope), async (tx) => {
           const owner = await makeIn(tx, scope, wanted);
-          const loaded = tx.begin(aggregate, newId());
+          const loaded = tx.begin(aggregate, deps.newId());
           tx.record(aggregate, loaded, resource.add(loaded.state, resource.pick(wanted)), owner);
-          return tx.written(loaded);
+          return { written: tx.written(loaded) };
         });
-        return { details: toDetails(made()) };
       }),
     patch: change((state, wanted) => resource.patch(state, resource.pick(wanted))),
     deactivate: change((state) => resource.deactivate(state)),

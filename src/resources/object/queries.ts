@@ -21,12 +21,13 @@ import type { Awaitable } from "../../awaitable.ts";
 import type { DomainError } from "../../errors.ts";
 import { rowById } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, search } from "../../projection/search.ts";
+import { columnIn } from "../../projection/rows.ts";
+import { type Found, isOneOf, search } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { type Column, eq, type SQL } from "../../storage/drizzle.ts";
 import type { Row, Table } from "../../storage/table.ts";
 import { toListDetails } from "./details.ts";
-import { hasId, hasState, hasTime, isOfOrganization, matches } from "./filters.ts";
+import { hasState, hasTime, isOfOrganization, matches } from "./filters.ts";
 import { filterTree, holdingFilters } from "./filter-tree.ts";
 import { listName, looksAtEach, toPage } from "./list.ts";
 
@@ -163,14 +164,10 @@ export const listing =
 
 type ColumnOf = (name: string) => Column;
 
-function columnsOf(db: Database, table: Table, named: Searched<DescMessage>["columns"]): ColumnOf {
-  const columns = db.table(table) as unknown as Record<string, Column>;
-  return (name) => {
-    const column = columns[named?.[name] ?? name];
-    if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
-    return column;
-  };
-}
+const columnsOf =
+  (db: Database, table: Table, named: Searched<DescMessage>["columns"]): ColumnOf =>
+  (name) =>
+    columnIn(db, table, named?.[name] ?? name);
 
 function comparison(
   db: Database,
@@ -209,7 +206,7 @@ function comparison(
     case "ids": {
       const [, of = ""] = /^in(.*)Ids$/.exec(name) ?? [];
       const column = columnOf(of === "" ? "id" : `${of[0]?.toLowerCase()}${of.slice(1)}Id`);
-      return (value: InIDsFilter) => hasId(column, value);
+      return ({ ids }: InIDsFilter) => isOneOf(column, ids);
     }
     case "id": {
       const column = columnOf(name === "id" ? name : `${name}Id`);

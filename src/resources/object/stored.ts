@@ -2,7 +2,8 @@ import type { AnyEvents, NewEvent, Recorded } from "../../eventstore/event.ts";
 import { begin, on, type Projection, projection, touch } from "../../projection/projection.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
-import { instant, int64, table, type Table, text } from "../../storage/table.ts";
+import { objectTable } from "../../projection/objects.ts";
+import { type Table, text } from "../../storage/table.ts";
 import type { AnyDeclared, Fact, Verbs } from "./declared.ts";
 
 export const usualVerbs: Verbs = { added: "added", changed: "changed", removed: "removed" };
@@ -14,21 +15,13 @@ export function tableOf(declared: AnyDeclared): Table {
     folded ? [[as, column] as const, [`${as}Folded`, text()] as const] : [[as, column] as const],
   );
   const columns = {
-    instanceId: text(),
-    id: text(),
     ...(owner === "org" ? { organizationId: text() } : {}),
     ...Object.fromEntries(own),
     ...beside?.columns,
     ...(states ? { state: text() } : {}),
-    sequence: int64(),
-    creationDate: instant(),
-    changeDate: instant(),
   };
-  return table(declared.table, columns, {
-    key: ["instanceId", "id"],
-    indexes: declared.indexes as { columns: (keyof typeof columns)[] }[],
-    countedBy: "instanceId",
-  });
+  const indexes = declared.indexes as { columns: (keyof typeof columns)[] }[];
+  return objectTable(declared.table, columns, { indexes, countedBy: "instanceId" });
 }
 
 /** What the events of a declared resource do to its rows. */

@@ -1,10 +1,16 @@
-import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import {
+  decideOn,
+  type Initiator,
+  initiator,
+  type Transaction,
+  type WriteContext,
+} from "../../eventstore/transaction.ts";
 import { enqueue, handle, type JobHandlers, jobKind } from "../../jobs/job.ts";
 import type { Deps, RemoveContents } from "../../projection/module.ts";
 import { organization, organizationEvents } from "./organization.ts";
 
 /** An organization that was deleted, and by whom: what follows from it is their doing too. */
-type Leaving = { organizationId: string; by: Omit<WriteContext, "instanceId" | "signal"> };
+type Leaving = { organizationId: string; by: Initiator };
 
 const removeContents = jobKind<Leaving>("org.contents.remove");
 const batchSize = 100;
@@ -13,10 +19,10 @@ const batchSize = 100;
 export function removeContentsLater(
   tx: Transaction,
   newId: () => string,
-  { instanceId, editorId, service, clientId, requestId }: WriteContext,
   organizationId: string,
 ): void {
-  const by = { editorId, service, clientId, requestId };
+  const { instanceId } = tx.at;
+  const by = initiator(tx.at);
   tx.write(
     enqueue(removeContents, { instanceId, id: newId(), now: tx.now }, { organizationId, by }),
   );
@@ -39,8 +45,9 @@ export const organizationContentsJobs = (
     }
     await events.transact(at, async (tx) => {
       await job.finish(tx);
-      const loaded = await tx.load(organization, organizationId);
-      tx.record(organization, loaded, [organizationEvents["contents.removed"]({})]);
+      await decideOn(tx, organization, organizationId, () => [
+        organizationEvents["contents.removed"]({}),
+      ]);
     });
     return "done";
   });

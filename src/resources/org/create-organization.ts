@@ -2,7 +2,7 @@ import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";
 import { requireUnproven } from "./domain-claims.ts";
@@ -26,7 +26,6 @@ type Wanted = {
  * @throws INVALID_ARGUMENT DOMAIN_OF_INSTANCE
  */
 export function organizationCreator({ db, newId }: Pick<Deps, "db" | "newId">) {
-  const t = db.table(organizationDomains);
   const loginOf = current(db, loginSettingsReader(db));
   const requireFree = requireUnproven(db);
 
@@ -35,10 +34,7 @@ export function organizationCreator({ db, newId }: Pick<Deps, "db" | "newId">) {
     const below = state?.primaryDomain ?? "";
     const domain = generatedDomain(name, below);
     const held = { instanceId, domain, isVerified: true };
-    const [holder] = await db.read
-      .select({ id: t.organizationId })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.domain, domain), eq(t.isVerified, true)));
+    const [holder] = await rowsWhere(db, organizationDomains, held);
     if (holder !== undefined) return generatedDomain(name, below, `-${id}`);
     // Who takes it meanwhile, under a name that makes the same domain, lets this one look again.
     tx.expectRows(organizationDomains, held, 0);

@@ -1,8 +1,8 @@
-import type { Loaded } from "../../eventstore/eventstore.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import { decideOn, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, asc, eq, ne } from "../../storage/drizzle.ts";
+import { equals, rowsWhere } from "../../projection/rows.ts";
+import { and, asc, ne } from "../../storage/drizzle.ts";
 import { instance } from "../instance/index.ts";
 import { domainTaken, generatedDomain } from "./org.ts";
 import {
@@ -22,10 +22,12 @@ export function unprovenHolders(db: Database) {
       .from(d)
       .where(
         and(
-          eq(d.instanceId, instanceId),
-          eq(d.domain, domain),
-          eq(d.isVerified, true),
-          eq(d.isProven, false),
+          equals(db, organizationDomains, {
+            instanceId,
+            domain,
+            isVerified: true,
+            isProven: false,
+          }),
           ne(d.organizationId, organizationId),
         ),
       )
@@ -48,15 +50,17 @@ export function domainTaker({ db, newId }: Pick<Deps, "db" | "newId">) {
     const rows = await others(instanceId, domain, organizationId, limit);
     const below = (await tx.load(instance, instanceId)).state?.primaryDomain ?? "";
     for (const row of rows) {
-      const loaded = await tx.load(organization, row.organizationId);
-      tx.record(organization, loaded, lose(loaded, domain, { below, domainId: newId() }));
+      const id = row.organizationId;
+      await decideOn(tx, organization, id, (state) =>
+        lose({ id, state }, domain, { below, domainId: newId() }),
+      );
     }
     return rows.length;
   };
 }
 
 function lose(
-  { id, state }: Loaded<Organization | undefined>,
+  { id, state }: { id: string; state: Organization | undefined },
   domain: string,
   { below, domainId }: { below: string; domainId: string },
 ): OrganizationEvent[] {
@@ -85,14 +89,9 @@ function lose(
  * @throws ALREADY_EXISTS ORGANIZATION_DOMAIN_TAKEN
  */
 export function requireUnproven(db: Database) {
-  const d = db.table(organizationDomains);
   return async (tx: Transaction, instanceId: string, domain: string): Promise<void> => {
     const proven = { instanceId, domain, isProven: true };
-    const [holder] = await db.read
-      .select({ organizationId: d.organizationId })
-      .from(d)
-      .where(and(eq(d.instanceId, instanceId), eq(d.domain, domain), eq(d.isProven, true)))
-      .limit(1);
+    const [holder] = await rowsWhere(db, organizationDomains, proven);
     if (holder !== undefined) throw domainTaken();
     tx.expectRows(organizationDomains, proven, 0);
   };

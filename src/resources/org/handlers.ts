@@ -1,11 +1,11 @@
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import { decideOn, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { instance, setDefaultOrganization } from "../instance/index.ts";
 import { toDetails } from "../object/details.ts";
-import { changing, plainHandlers, toMessage } from "../object/plain.ts";
+import { answering, changing, plainHandlers, toMessage } from "../object/plain.ts";
 import { organizationCreator } from "./create-organization.ts";
 import { removeContentsLater } from "./contents.ts";
 import { deactivateOrganization, removeOrganization } from "./org.ts";
@@ -26,6 +26,7 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
   const { events, newId, tenancy } = deps;
   const queries = organizationQueries(deps);
   const change = changing(deps, organization);
+  const answer = answering(deps);
   const create = organizationCreator(deps);
   const fieldsOf = (row: object) => {
     const { name, primaryDomain: domain } = organizationResource.fieldsOf(row);
@@ -45,15 +46,14 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
 
     async createOrganization({ organization: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the organization");
-      const written = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const { name, domain } = wanted;
         const loaded = await create(tx, scope.instanceId, {
           name,
           domain: domain === undefined ? undefined : { name: domain, field: "organization.domain" },
         });
-        return tx.written(loaded);
+        return { written: tx.written(loaded) };
       });
-      return { details: toDetails(written()) };
     },
 
     deactivateOrganization: ({ id }, scope) =>
@@ -64,17 +64,18 @@ export function organizationHandlers(deps: Deps): Handlers<Service> {
     deleteOrganization: ({ id }, scope) =>
       change(scope, id, async (state, tx) => {
         const removed = removeOrganization(state, await isDefault(tx, scope, id));
-        removeContentsLater(tx, newId, writeContext(scope), id);
+        removeContentsLater(tx, newId, id);
         return removed;
       }),
 
     async setAsInstanceDefault({ id }, scope) {
       const written = await events.transact(writeContext(scope), async (tx) => {
         const state = organizationResource.require((await tx.load(organization, id)).state);
-        const loaded = await tx.load(instance, scope.instanceId);
         const isActive = state.state === "active";
-        tx.record(instance, loaded, setDefaultOrganization(loaded.state, { id, isActive }));
-        return tx.written(loaded);
+        const changed = await decideOn(tx, instance, scope.instanceId, (own) =>
+          setDefaultOrganization(own, { id, isActive }),
+        );
+        return tx.written(changed);
       });
       return { details: toDetails({ ...written(), id, owner: instanceOwner(scope) }) };
     },

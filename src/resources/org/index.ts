@@ -20,8 +20,6 @@ export {
 export { addOrganization, deactivateOrganization, generatedDomain } from "./org.ts";
 export {
   organization,
-  organizationDomainClaim,
-  organizationDomains,
   type OrganizationEvent,
   organizationEvents,
   organizationNotFound,

@@ -1,16 +1,7 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
-import { countIds, type SomeIds } from "../../projection/ids.ts";
-import {
-  and,
-  asc,
-  type Column,
-  desc,
-  eq,
-  exists,
-  inArray,
-  type SQL,
-  sql,
-} from "../../storage/drizzle.ts";
+import { countIds, rowByKey, type SomeIds } from "../../projection/ids.ts";
+import { equals, hasRow, rowsWhere } from "../../projection/rows.ts";
+import { and, asc, type Column, desc, eq, inArray, type SQL } from "../../storage/drizzle.ts";
 import {
   OrganizationFieldNameSchema,
   OrganizationSearchFilterSchema,
@@ -30,16 +21,10 @@ import { objectQueries } from "../object/queries.ts";
 export type OrganizationRow = Row<typeof organizations>;
 
 export function organizationReader(db: Database): OrganizationReader {
-  const t = db.table(organizations);
+  const rowOf = rowByKey(db, organizations);
   const holders = domainHolders(db);
   return {
-    byId: cachedRead(db, [organizations], async (instanceId, id) => {
-      const [row] = await db.read
-        .select({ id: t.id, state: t.state })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    }),
+    byId: cachedRead(db, [organizations], rowOf),
     byDomain: (instanceId, domain) =>
       whenKnown(holders(instanceId, domain), ([first]) => first && { id: first.organizationId }),
   };
@@ -50,18 +35,14 @@ export function organizationReader(db: Database): OrganizationReader {
  * texts where there is none.
  */
 export function organizationNames(db: Database) {
-  const t = db.table(organizations);
   const domainsOf = verifiedDomains(db);
-  const nameOf = cachedRead(db, [organizations], async (instanceId, id) => {
-    const [row] = await db.read
-      .select({ name: t.name })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-    return row?.name ?? "";
-  });
+  const organizationOf = cachedRead(db, [organizations], rowByKey(db, organizations));
   return (instanceId: string, id: string) =>
-    whenKnown(nameOf(instanceId, id), (name) =>
-      whenKnown(domainsOf(instanceId, id), ([primaryDomain = ""]) => ({ name, primaryDomain })),
+    whenKnown(organizationOf(instanceId, id), (found) =>
+      whenKnown(domainsOf(instanceId, id), ([primaryDomain = ""]) => ({
+        name: found?.name ?? "",
+        primaryDomain,
+      })),
     );
 }
 
@@ -81,14 +62,8 @@ export function isInActiveOrganization(
   db: Database,
   row: { instanceId: Column; organizationId: Column },
 ): SQL {
-  const t = db.table(organizations);
-  const active = db.read
-    .select({ one: sql`1` })
-    .from(t)
-    .where(
-      and(eq(t.instanceId, row.instanceId), eq(t.id, row.organizationId), eq(t.state, "active")),
-    );
-  return exists(active);
+  const { instanceId, organizationId: id } = row;
+  return hasRow(db, organizations, { instanceId, id, state: "active" });
 }
 
 /**
@@ -113,13 +88,7 @@ export function verifiedDomains(db: Database) {
     db.read
       .select({ domain: d.domain, isUnasked: d.isUnasked })
       .from(d)
-      .where(
-        and(
-          eq(d.instanceId, instanceId),
-          eq(d.organizationId, organizationId),
-          eq(d.isVerified, true),
-        ),
-      )
+      .where(equals(db, organizationDomains, { instanceId, organizationId, isVerified: true }))
       .orderBy(desc(d.isPrimary), asc(d.domain)),
   );
   const named = keptNames();
@@ -158,7 +127,7 @@ export function domainHolders(db: Database) {
         since: d.verifiedAt,
       })
       .from(d)
-      .where(and(eq(d.instanceId, instanceId), eq(d.domain, domain), eq(d.isVerified, true)))
+      .where(equals(db, organizationDomains, { instanceId, domain, isVerified: true }))
       .orderBy(desc(d.isProven), asc(d.verifiedAt))
       .limit(mostHolders);
     return rows[0]?.isProven === true ? rows.slice(0, 1) : rows;
@@ -169,19 +138,9 @@ export function domainHolders(db: Database) {
 
 /** The domains of which an organization has shown that they are its own: more than that nobody asked for a proof. */
 export function provenDomains(db: Database) {
-  const d = db.table(organizationDomains);
   return cachedRead(db, [organizationDomains], async (instanceId, organizationId) => {
-    const rows = await db.read
-      .select({ domain: d.domain })
-      .from(d)
-      .where(
-        and(
-          eq(d.instanceId, instanceId),
-          eq(d.organizationId, organizationId),
-          eq(d.isProven, true),
-        ),
-      );
-    return rows.map(({ domain }) => domain);
+    const proven = { instanceId, organizationId, isProven: true };
+    return (await rowsWhere(db, organizationDomains, proven)).map(({ domain }) => domain);
   });
 }
 

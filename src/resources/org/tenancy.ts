@@ -2,7 +2,8 @@ import type { OrganizationReader } from "../../authz/ports.ts";
 import { createTenancy, type Tenancy } from "../../authz/tenancy.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq, exists, not, sql } from "../../storage/drizzle.ts";
+import { hasRow } from "../../projection/rows.ts";
+import { eq, not } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { leavingOrganizations, organization, organizationNotFound } from "./organization.ts";
@@ -23,11 +24,7 @@ export function organizationTenancy(
     requireOrganization,
     async keepLiving(instanceId, organizationId) {
       if (!(await someLeave(instanceId, ""))) return undefined;
-      const gone = db.read
-        .select({ one: sql`1` })
-        .from(leaving)
-        .where(and(eq(leaving.instanceId, instanceId), eq(leaving.organizationId, organizationId)));
-      return not(exists(gone));
+      return not(hasRow(db, leavingOrganizations, { instanceId, organizationId }));
     },
   });
 }

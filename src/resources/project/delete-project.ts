@@ -1,6 +1,7 @@
-import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
+import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
+import { answering } from "../object/plain.ts";
 import { projects, removeProject } from "./project.ts";
 import { isServiceProject } from "./service-project.ts";
 
@@ -11,11 +12,8 @@ import { isServiceProject } from "./service-project.ts";
  * @throws NOT_FOUND PROJECT_NOT_FOUND
  * @throws FAILED_PRECONDITION PROJECT_OF_SERVICE
  */
-export async function deleteProject(
-  { events }: Pick<Deps, "events">,
-  at: WriteContext,
-  id: string,
-): Promise<Written> {
+export async function deleteProject(deps: Pick<Deps, "events">, at: WriteContext, id: string) {
+  const { events } = deps;
   const remove = async (tx: Transaction) => {
     const loaded = await tx.load(projects.aggregate, id);
     const isOfService = await isServiceProject(tx, at.instanceId, id);
@@ -24,12 +22,11 @@ export async function deleteProject(
   // Refused before anything is taken away.
   await events.transact(at, async (tx) => tx.written((await remove(tx)).loaded));
   await events.prepare(at, "project.removed", id);
-  const written = await events.transact(at, async (tx) => {
+  return answering(deps)(at, async (tx) => {
     const { loaded, removed } = await remove(tx);
     tx.record(projects.aggregate, loaded, removed);
-    return tx.written(loaded);
+    return { written: tx.written(loaded) };
   });
-  return written();
 }
 
 /** Removes up to `limit` projects of an organization that goes; tells how many there were. */

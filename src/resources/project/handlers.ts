@@ -1,13 +1,11 @@
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { writeContext } from "../../authz/context.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
-import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { toDetails } from "../object/details.ts";
 import { deleteProject } from "./delete-project.ts";
 import { isServiceProject } from "./service-project.ts";
 import { deactivateProject, projects } from "./project.ts";
-import { inOrganization, plainAuthorize, plainHandlers } from "../object/plain.ts";
+import { changing, inOrganization, plainAuthorize, plainHandlers } from "../object/plain.ts";
 import { type GrantsOfProjects, projectOwnership, projectQueries } from "./queries.ts";
 
 type Service = typeof ProjectService;
@@ -16,7 +14,7 @@ export const projectAuthorize = (deps: Deps, grants: GrantsOfProjects): Authoriz
   plainAuthorize(deps, ProjectService, projectOwnership(deps.db, grants), projects.missing);
 
 export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<Service> {
-  const { events } = deps;
+  const change = changing(deps, projects.aggregate);
   return {
     ...plainHandlers(deps, ProjectService, projects, {
       methods: [
@@ -27,17 +25,11 @@ export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<
       makeIn: inOrganization(deps),
     }),
 
-    async deactivateProject({ id }, scope) {
-      const { aggregate } = projects;
-      const at = writeContext(scope);
-      const written = await execute(events.transact, at, aggregate, { id }, async (state, tx) =>
+    deactivateProject: ({ id }, scope) =>
+      change(scope, id, async (state, tx) =>
         deactivateProject(state, await isServiceProject(tx, scope.instanceId, id)),
-      );
-      return { details: toDetails(written) };
-    },
+      ),
 
-    async deleteProject({ id }, scope) {
-      return { details: toDetails(await deleteProject(deps, writeContext(scope), id)) };
-    },
+    deleteProject: ({ id }, scope) => deleteProject(deps, writeContext(scope), id),
   };
 }

@@ -10,12 +10,10 @@ import { serviceProjectStays } from "./service-project.ts";
 
 export { deactivateProject, projectNotFound, projects, requireProject } from "./project.ts";
 export {
-  type FoundProject,
   type GrantsOfProjects,
   isInActiveProject,
   projectFinder,
   projectOwnership,
-  type ProjectReader,
   projectReader,
 } from "./queries.ts";
 

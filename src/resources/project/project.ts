@@ -13,8 +13,11 @@ export const projects = defineResource({
   states: true,
   fields: {
     name: field.text({ folded: true }),
+    /** Its roles are told of its users unasked. */
     roleAssertion: field.bool({}),
+    /** Who logs in needs a role in it. */
     authorizationRequired: field.bool({}),
+    /** Who logs in must be of an organization that owns it or that it is granted to. */
     projectAccessRequired: field.bool({}),
   },
   kept: ["name"],

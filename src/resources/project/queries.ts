@@ -1,4 +1,3 @@
-import type { Awaitable } from "../../awaitable.ts";
 import {
   ProjectFieldNameSchema,
   ProjectSearchFilterSchema,
@@ -7,7 +6,9 @@ import type { Scope } from "../../authz/context.ts";
 import type { Reach } from "../../authz/permissions.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, type Column, eq, exists, type SQL, sql } from "../../storage/drizzle.ts";
+import { rowByKey } from "../../projection/ids.ts";
+import { hasRow } from "../../projection/rows.ts";
+import { type Column, eq, type SQL } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { type Owned } from "../../authz/tenancy.ts";
@@ -17,11 +18,6 @@ import { type Finder, finder } from "../object/finder.ts";
 import { objectQueries } from "../object/queries.ts";
 
 export type ProjectRow = Row<typeof projects.table>;
-
-/** What other slices ask of a project. */
-export type ProjectReader = {
-  byId(instanceId: string, id: string): Awaitable<FoundProject | undefined>;
-};
 
 /** What grants say of projects; the slice of grants answers. */
 export type GrantsOfProjects = {
@@ -35,40 +31,10 @@ export type GrantsOfProjects = {
   ): SQL;
 };
 
-export type FoundProject = {
-  id: string;
-  name: string;
-  organizationId: string;
-  state: string;
-  /** Its roles are told of its users unasked. */
-  roleAssertion: boolean;
-  /** Who logs in needs a role in it. */
-  authorizationRequired: boolean;
-  /** Who logs in must be of an organization that owns it or that it is granted to. */
-  projectAccessRequired: boolean;
-};
-
-/** Projects, never older than the last write that changed any (B7). */
-export function projectReader(db: Database): ProjectReader {
-  const t = db.table(projects.table);
-  return {
-    byId: cachedRead(db, [projects.table], async (instanceId, id) => {
-      const [row] = await db.read
-        .select({
-          id: t.id,
-          name: t.name,
-          organizationId: t.organizationId,
-          state: t.state,
-          roleAssertion: t.roleAssertion,
-          authorizationRequired: t.authorizationRequired,
-          projectAccessRequired: t.projectAccessRequired,
-        })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    }),
-  };
-}
+/** What other slices ask of projects: never older than the last write that changed any (B7). */
+export const projectReader = (db: Database) => ({
+  byId: cachedRead(db, [projects.table], rowByKey(db, projects.table)),
+});
 
 /** Where a project lives, and whom it is granted to: decides who may do what in it. */
 export function projectOwnership(db: Database, grants: Pick<GrantsOfProjects, "ofProject">) {
@@ -86,19 +52,9 @@ export function isInActiveProject(
   db: Database,
   row: { instanceId: Column; projectId: Column },
 ): SQL {
-  const t = db.table(projects.table);
-  const active = db.read
-    .select({ one: sql`1` })
-    .from(t)
-    .where(
-      and(
-        eq(t.instanceId, row.instanceId),
-        eq(t.id, row.projectId),
-        eq(t.state, "active"),
-        isInActiveOrganization(db, t),
-      ),
-    );
-  return exists(active);
+  const { instanceId, projectId: id } = row;
+  const isHeld = isInActiveOrganization(db, db.table(projects.table));
+  return hasRow(db, projects.table, { instanceId, id, state: "active" }, isHeld);
 }
 
 function visibleTo(

@@ -1,28 +1,17 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ParentSchema } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
-import {
-  State,
-  StatePolicy as PolicyNumber,
-} from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
+import { StatePolicy as PolicyNumber } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 import { toDetails, toOwner } from "../object/details.ts";
 import { toState } from "../object/filters.ts";
+import { wordsOf } from "../object/words.ts";
 import type { SeenResource } from "./reuse.ts";
-import type { EffectiveState, Seen, StatePolicy } from "./state.ts";
+import type { Seen, StatePolicy } from "./state.ts";
 
-const policyNumbers: Record<StatePolicy, PolicyNumber> = {
-  activate: PolicyNumber.ACTIVATE,
-  deactivate: PolicyNumber.DEACTIVATE,
-  inherit: PolicyNumber.INHERIT,
-};
+const policies = wordsOf(PolicyNumber, "inherit");
 
 /** A policy of a request; one that is not given, or says nothing, inherits. */
-export function fromStatePolicy(policy: PolicyNumber | undefined): StatePolicy {
-  if (policy === PolicyNumber.ACTIVATE) return "activate";
-  return policy === PolicyNumber.DEACTIVATE ? "deactivate" : "inherit";
-}
-
-export const fromState = (state: State): EffectiveState =>
-  state === State.EFFECTIVE_STATE_ACTIVE ? "active" : "inactive";
+export const fromStatePolicy = (policy: PolicyNumber = PolicyNumber.INHERIT): StatePolicy =>
+  policies.word(policy);
 
 /** What an answer says of a resource in a context. */
 export const toSeen = (seen: SeenResource) => ({
@@ -39,4 +28,4 @@ const toParent = ({
   state: toState(state),
 });
 
-export const toStatePolicy = (policy: StatePolicy): PolicyNumber => policyNumbers[policy];
+export const toStatePolicy = (policy: StatePolicy): PolicyNumber => policies.member(policy);

@@ -6,7 +6,7 @@ export {
   resourceScopeOf,
   requireIn,
 } from "./context.ts";
-export { fromState, fromStatePolicy, toSeen, toStatePolicy } from "./convert.ts";
+export { fromStatePolicy, toSeen, toStatePolicy } from "./convert.ts";
 export { defineStatePolicies, policyId, type StatePolicies } from "./policies.ts";
-export { createReuse, type Reusable, type Reuse, type SeenResource } from "./reuse.ts";
+export { createReuse, type Reusable, type SeenResource } from "./reuse.ts";
 export { effectiveState, type EffectiveState, type StatePolicy } from "./state.ts";

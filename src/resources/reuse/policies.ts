@@ -1,4 +1,4 @@
-import { aggregate, type Aggregate } from "../../eventstore/aggregate.ts";
+import { aggregate } from "../../eventstore/aggregate.ts";
 import {
   type AnyEvents,
   defineEvents,
@@ -31,28 +31,13 @@ const policyTable = (name: string) =>
     },
   );
 
-/** What contexts decide on the resources of one kind that they inherit: a row for each that ever decided. */
-export type StatePolicies = {
-  events: AnyEvents<PolicyEvent>;
-  aggregate: Aggregate<StatePolicy, PolicyEvent>;
-  table: ReturnType<typeof policyTable>;
-  /** Sets the policy of a context; nothing where it is that already. */
-  decide(current: StatePolicy, resourceId: string, policy: StatePolicy): PolicyEvent[];
-  /** @param endings what ends resources and contexts, by `forgetResource` and `forgetContext` */
-  projection(...endings: ReturnType<typeof on>[]): Projection;
-  /** What contexts decided on a resource goes with it. */
-  forgetResource(event: Recorded): RowChange[];
-  /** What a context decided goes with it. */
-  forgetContext(event: Recorded): RowChange[];
-};
-
 /**
  * Lets contexts decide on what they inherit (E2). The resource itself keeps the policy of the context that it
  * belongs to; nothing is copied when a policy changes.
  *
  * @param prefix of the event `<prefix>.state_policy.set`: the level that inherits, and the kind of resource
  */
-export function defineStatePolicies(prefix: string, tableName: string): StatePolicies {
+export function defineStatePolicies(prefix: string, tableName: string) {
   const type = `${prefix}.state_policy.set`;
   const events: AnyEvents<PolicyEvent> = defineEvents(
     prefix,
@@ -65,9 +50,11 @@ export function defineStatePolicies(prefix: string, tableName: string): StatePol
     events,
     aggregate: aggregate(events, undecided, (_, event) => event.payload.policy),
     table: policies,
-    decide: (current, resourceId, policy) =>
+    /** Sets the policy of a context; nothing where it is that already. */
+    decide: (current: StatePolicy, resourceId: string, policy: StatePolicy): PolicyEvent[] =>
       current === policy ? [] : [{ type, payload: { resourceId, policy } }],
-    projection: (...endings) =>
+    /** @param endings what ends resources and contexts, by `forgetResource` and `forgetContext` */
+    projection: (...endings: ReturnType<typeof on>[]): Projection =>
       projection(
         tableName,
         [policies],
@@ -83,14 +70,19 @@ export function defineStatePolicies(prefix: string, tableName: string): StatePol
         }),
         ...endings,
       ),
-    forgetResource: ({ instanceId, aggregateId }) => [
+    /** What contexts decided on a resource goes with it. */
+    forgetResource: ({ instanceId, aggregateId }: Recorded): RowChange[] => [
       deleteRows(policies, { instanceId, resourceId: aggregateId }),
     ],
-    forgetContext: ({ instanceId, aggregateId }) => [
+    /** What a context decided goes with it. */
+    forgetContext: ({ instanceId, aggregateId }: Recorded): RowChange[] => [
       deleteRows(policies, { instanceId, contextId: aggregateId }),
     ],
   };
 }
+
+/** What contexts decide on the resources of one kind that they inherit: a row for each that ever decided. */
+export type StatePolicies = ReturnType<typeof defineStatePolicies>;
 
 /** The id of the aggregate that keeps what one context decides on one resource. */
 export const policyId = (resourceId: string, contextId: string): string =>

@@ -2,6 +2,7 @@ import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Transaction, Written } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, type Column, eq, ne, type SQL, sql } from "../../storage/drizzle.ts";
+import { equals } from "../../projection/rows.ts";
 import { isOneOf } from "../../projection/search.ts";
 import type { Row } from "../../storage/table.ts";
 import { inherits } from "./context.ts";
@@ -20,35 +21,20 @@ export type Reusable = {
 /** A resource as a context sees it, with the last event of what makes it look so there. */
 export type SeenResource = Seen & Pick<Written, "id" | "owner" | "sequence" | "changeDate">;
 
-/** The columns of a table of reusable resources that its states follow from. */
-export type StateColumns = { id: Column; statePolicy: Column };
-
 /** Reads and changes what contexts make of the resources of one kind that they have or inherit (decisions E). */
-export type Reuse = {
-  /**
-   * Resources as a context sees them that has them all, or each as the context that it belongs to; `log` is the instance
-   * that the context is or lies in.
-   */
-  see(log: string, resources: readonly Reusable[], from?: OwnerRef): Promise<SeenResource[]>;
-  /** Keeps the rows that have a state as a context sees them. */
-  hasState(log: string, columns: StateColumns, from: OwnerRef, state: EffectiveState): SQL;
-  /**
-   * Sets the policy of a context that inherits a resource, which is given as it is now. That the resource is still there when the
-   * unit commits is for the caller to see to.
-   */
-  setPolicy(
-    tx: Transaction,
-    resource: Written,
-    inheritor: OwnerRef,
-    policy: StatePolicy,
-  ): Promise<() => Written>;
-};
-
-export function createReuse(db: Database, policies: StatePolicies): Reuse {
+export function createReuse(db: Database, policies: StatePolicies) {
   const p = db.table(policies.table);
 
   return {
-    async see(log, resources, from) {
+    /**
+     * Resources as a context sees them that has them all, or each as the context that it belongs to; `log` is the instance
+     * that the context is or lies in.
+     */
+    async see(
+      log: string,
+      resources: readonly Reusable[],
+      from?: OwnerRef,
+    ): Promise<SeenResource[]> {
       const decided = new Map<string, Row<typeof policies.table>>();
       const inherited =
         from === undefined ? [] : resources.filter(({ owner }) => inherits(from, owner));
@@ -72,15 +58,19 @@ export function createReuse(db: Database, policies: StatePolicies): Reuse {
       });
     },
 
-    hasState(log, { id, statePolicy }, from, state) {
+    /** Keeps the rows that have a state as a context sees them, by the columns that their states follow from. */
+    hasState(
+      log: string,
+      { id, statePolicy }: { id: Column; statePolicy: Column },
+      from: OwnerRef,
+      state: EffectiveState,
+    ): SQL {
       const decided = db.read
         .select({ policy: p.policy })
         .from(p)
         .where(
           and(
-            eq(p.instanceId, log),
-            eq(p.resourceId, id),
-            eq(p.contextId, from.id),
+            equals(db, policies.table, { instanceId: log, resourceId: id, contextId: from.id }),
             ne(p.policy, "inherit" satisfies StatePolicy),
           ),
         );
@@ -90,7 +80,16 @@ export function createReuse(db: Database, policies: StatePolicies): Reuse {
       return state === "active" ? sql`${policy} <> ${inactive}` : sql`${policy} = ${inactive}`;
     },
 
-    async setPolicy(tx, resource, inheritor, policy) {
+    /**
+     * Sets the policy of a context that inherits a resource, which is given as it is now. That the resource is still there when the
+     * unit commits is for the caller to see to.
+     */
+    async setPolicy(
+      tx: Transaction,
+      resource: Written,
+      inheritor: OwnerRef,
+      policy: StatePolicy,
+    ): Promise<() => Written> {
       const { aggregate, decide } = policies;
       const { id } = resource;
       const loaded = await tx.load(aggregate, policyId(id, inheritor.id));

@@ -6,7 +6,11 @@ import {
   SMSProviderFieldNameSchema,
   SMSProviderSearchFilterSchema,
 } from "#gen/idsvc/resources/sms/v3alpha/query_pb.ts";
-import { type MessageProviderKind, providerFixed } from "../messageprovider/index.ts";
+import {
+  defineMessageProviders,
+  type MessageProviderKind,
+  providerFixed,
+} from "../messageprovider/index.ts";
 
 /** An account at a gateway. An empty `url` is the gateway's public address. */
 export type GatewayConfig = { kind: "gateway"; sid: string; senderNumber: string; url: string };
@@ -24,14 +28,10 @@ export const smsKind: MessageProviderKind<SmsConfig> = {
   secret: "token",
   usesSecret: ({ kind }) => kind === "gateway",
   moves: (before, after) => (before.url === after.url ? undefined : "gateway_url"),
-  refusals: {
-    notFound: "SMS_PROVIDER_NOT_FOUND",
-    active: "SMS_PROVIDER_ACTIVE_ALREADY",
-    inactive: "SMS_PROVIDER_INACTIVE_ALREADY",
-    secretRequired: "SMS_PROVIDER_TOKEN_REQUIRED",
-    fixed: "SMS_PROVIDER_KIND_FIXED",
-  },
 };
+
+/** Where providers of text messages are kept. */
+export const sms = defineMessageProviders(smsKind);
 
 /** The configuration of a new provider. */
 export const newConfig = ({ http, sid, senderNumber, gatewayUrl: url }: SMSProvider): SmsConfig =>

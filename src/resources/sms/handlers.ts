@@ -10,8 +10,7 @@ import { providerCalls, type SeenProvider } from "../messageprovider/index.ts";
 import { toDetails } from "../object/details.ts";
 import { listing } from "../object/queries.ts";
 import { toState } from "../object/filters.ts";
-import { newConfig, patchedConfig, type SmsConfig } from "./config.ts";
-import { sms } from "./storage.ts";
+import { newConfig, patchedConfig, type SmsConfig, sms } from "./config.ts";
 
 export function smsHandlers(deps: Deps): Handlers<typeof SMSProviderService> {
   const { checkUrl } = deps;

@@ -2,7 +2,7 @@ import { SMSProviderService } from "#gen/idsvc/resources/sms/v3alpha/sms_provide
 import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
 import { smsHandlers } from "./handlers.ts";
-import { sms } from "./storage.ts";
+import { sms } from "./config.ts";
 
 export { type GatewayProvider, type SmsProvider, smsProviderOf } from "./providers.ts";
 

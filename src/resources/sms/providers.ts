@@ -1,6 +1,6 @@
 import type { Deps } from "../../projection/module.ts";
 import { providerReader } from "../messageprovider/index.ts";
-import { sms } from "./storage.ts";
+import { sms } from "./config.ts";
 
 /** A service that gets each message as JSON, signed as calls of targets are (X6). */
 export type HttpProvider = { kind: "http"; id: string; url: string; signingKey: Uint8Array };

@@ -7,7 +7,11 @@ import type {
   SMTPProvider,
 } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_pb.ts";
 import { failedPrecondition } from "../../errors.ts";
-import { type MessageProviderKind, providerFixed } from "../messageprovider/index.ts";
+import {
+  defineMessageProviders,
+  type MessageProviderKind,
+  providerFixed,
+} from "../messageprovider/index.ts";
 
 /** Who mails come from. Empty texts are not told. */
 type Sender = { senderAddress: string; senderName: string; replyToAddress: string };
@@ -38,14 +42,10 @@ export const smtpKind: MessageProviderKind<MailConfig> = {
     if (before.host !== after.host || before.port !== after.port) return "host";
     return before.tls === after.tls ? undefined : "tls";
   },
-  refusals: {
-    notFound: "SMTP_PROVIDER_NOT_FOUND",
-    active: "SMTP_PROVIDER_ACTIVE_ALREADY",
-    inactive: "SMTP_PROVIDER_INACTIVE_ALREADY",
-    secretRequired: "SMTP_PROVIDER_PASSWORD_REQUIRED",
-    fixed: "SMTP_PROVIDER_KIND_FIXED",
-  },
 };
+
+/** Where providers of mails are kept. */
+export const smtp = defineMessageProviders(smtpKind);
 
 /** The configuration of a new provider. */
 export function newConfig(wanted: SMTPProvider): MailConfig {

@@ -4,9 +4,8 @@ import type { Deps } from "../../projection/module.ts";
 import { listing } from "../object/queries.ts";
 import { providerCalls } from "../messageprovider/index.ts";
 import { fromStatePolicy } from "../reuse/index.ts";
-import { newConfig, patchedConfig } from "./config.ts";
+import { newConfig, patchedConfig, smtp } from "./config.ts";
 import { givenFields, toGetSmtpProvider } from "./convert.ts";
-import { smtp } from "./storage.ts";
 import { type MailProvider, mailProviders } from "./providers.ts";
 
 /** Sends a test message by a provider, whether or not it is in force. @throws what keeps it from being taken */

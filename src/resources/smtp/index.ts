@@ -2,9 +2,8 @@ import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_prov
 import { service, type ServiceBinding } from "../../authz/service.ts";
 import type { Deps, Module } from "../../projection/module.ts";
 import { type SendTest, smtpHandlers } from "./handlers.ts";
-import { smtp } from "./storage.ts";
+import { smtp } from "./config.ts";
 
-export type { SendTest } from "./handlers.ts";
 export {
   type HttpProvider,
   type MailProvider,

@@ -4,8 +4,7 @@ import {
   type SeenProvider,
   type UsableProvider,
 } from "../messageprovider/index.ts";
-import type { MailConfig } from "./config.ts";
-import { smtp } from "./storage.ts";
+import { type MailConfig, smtp } from "./config.ts";
 
 /** A mail server. `tls`: over TLS only. Empty `user`: nobody is told. Empty `replyTo`: answers go to the sender. */
 export type SmtpProvider = {

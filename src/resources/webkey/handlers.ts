@@ -4,15 +4,16 @@ import type { Handlers } from "../../authz/service.ts";
 import { newSigningKey } from "../../crypto/signing-key.ts";
 import type { Transaction, Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { toDetails } from "../object/details.ts";
+import { answering } from "../object/plain.ts";
 import { toConfig, toGetWebKey } from "./convert.ts";
 import { webKeyChanges } from "./keys.ts";
 import { keysOf } from "./reader.ts";
 import { requireRoom } from "./web-key.ts";
 
 export function webKeyHandlers(deps: Deps): Handlers<typeof WebKeyService> {
-  const { db, events } = deps;
+  const { db } = deps;
   const changes = webKeyChanges(deps);
+  const answer = answering(deps);
 
   return {
     async createWebKey({ key }, scope) {
@@ -23,21 +24,16 @@ export function webKeyHandlers(deps: Deps): Handlers<typeof WebKeyService> {
       return write(scope, (tx) => changes.add(tx, instanceId, made));
     },
 
-    async activateWebKey({ id }, scope) {
-      return write(scope, (tx) => changes.activate(tx, scope.instanceId, id));
-    },
-
-    async deleteWebKey({ id }, scope) {
-      return write(scope, (tx) => changes.remove(tx, scope.instanceId, id));
-    },
+    activateWebKey: ({ id }, scope) =>
+      write(scope, (tx) => changes.activate(tx, scope.instanceId, id)),
+    deleteWebKey: ({ id }, scope) => write(scope, (tx) => changes.remove(tx, scope.instanceId, id)),
 
     async listWebKeys(_, { instanceId }) {
       return { webKeys: (await keysOf(db, instanceId)).map(toGetWebKey) };
     },
   };
 
-  async function write(scope: Scope, decide: (tx: Transaction) => Promise<() => Written>) {
-    const written = await events.transact(writeContext(scope), decide);
-    return { details: toDetails(written()) };
+  function write(scope: Scope, decide: (tx: Transaction) => Promise<() => Written>) {
+    return answer(writeContext(scope), async (tx) => ({ written: await decide(tx) }));
   }
 }

@@ -7,13 +7,7 @@ import { resourceModule } from "../object/module.ts";
 import { startRotation, type TimesOf } from "./rotation.ts";
 
 export { addFirstWebKey, newDefaultWebKey, requireKeyOf } from "./keys.ts";
-export {
-  type PublishedKey,
-  type Signer,
-  type WebKeyReader,
-  webKeyMissing,
-  webKeyReader,
-} from "./reader.ts";
+export { type PublishedKey, type Signer, webKeyMissing, webKeyReader } from "./reader.ts";
 export { type RotationTimes, usualTimes } from "./rotation.ts";
 
 /**

@@ -7,10 +7,10 @@ import {
   type SigningKeyConfig,
 } from "../../crypto/signing-key.ts";
 import type { SecretRef } from "../../eventstore/secret-store.ts";
-import type { Transaction, Written } from "../../eventstore/transaction.ts";
+import { decideOn, type Transaction, type Written } from "../../eventstore/transaction.ts";
 import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { eq } from "../../storage/drizzle.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import { activateWebKey, addWebKey, deactivateWebKey, removeWebKey, webKeys } from "./web-key.ts";
 
 /** What every client can verify (OpenID Connect Core section 15.1). */
@@ -29,18 +29,32 @@ export const privateKeyRef = (instanceId: string, id: string): SecretRef => ({
 });
 
 type Outcome = () => Written;
+type Parts = Pick<Deps, "newId" | "secrets">;
+
+/** Adds a key to the `count` that an instance has. */
+async function begin(
+  { newId, secrets }: Parts,
+  tx: Transaction,
+  instanceId: string,
+  made: SigningKey,
+  count: number,
+) {
+  const loaded = tx.begin(webKeys.aggregate, newId());
+  const owner = { type: "instance", id: instanceId } as const;
+  tx.record(webKeys.aggregate, loaded, addWebKey(made, count), owner);
+  tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
+  return loaded;
+}
 
 /** Adds the first key of an instance, which signs at once: nobody has asked for its keys before. */
 export async function addFirstWebKey(
-  { newId, secrets }: Pick<Deps, "newId" | "secrets">,
+  parts: Parts,
   tx: Transaction,
   instanceId: string,
   made: SigningKey,
 ): Promise<void> {
-  const loaded = tx.begin(webKeys.aggregate, newId());
-  tx.record(webKeys.aggregate, loaded, addWebKey(made, 0), { type: "instance", id: instanceId });
+  const loaded = await begin(parts, tx, instanceId, made, 0);
   tx.record(webKeys.aggregate, loaded, activateWebKey(loaded.state));
-  tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
 }
 
 /** Adds a key of an algorithm that an app asks for, where the instance has none of it. */
@@ -50,11 +64,7 @@ export async function requireKeyOf(
   algorithm: SigningAlgorithm,
 ): Promise<void> {
   const { instanceId } = tx.at;
-  const t = deps.db.table(webKeys.table);
-  const rows = await deps.db.read
-    .select({ config: t.config })
-    .from(t)
-    .where(eq(t.instanceId, instanceId));
+  const rows = await rowsWhere(deps.db, webKeys.table, { instanceId });
   if (rows.some(({ config }) => algorithmOf(config) === algorithm)) return;
   // Of two at once the second finds the key of the first.
   tx.expectRows(webKeys.table, { instanceId }, rows.length);
@@ -62,37 +72,29 @@ export async function requireKeyOf(
 }
 
 /** The changes of the keys of one instance, each within a unit. */
-export function webKeyChanges({ db, newId, secrets }: Pick<Deps, "db" | "newId" | "secrets">) {
-  const t = db.table(webKeys.table);
-
+export function webKeyChanges(deps: Parts & Pick<Deps, "db">) {
+  const { db, secrets } = deps;
   return {
     /** Adds a key that signs nothing yet. */
     async add(tx: Transaction, instanceId: string, made: SigningKey): Promise<Outcome> {
-      const rows = await db.read.select({ id: t.id }).from(t).where(eq(t.instanceId, instanceId));
+      const rows = await rowsWhere(db, webKeys.table, { instanceId });
       tx.expectRows(webKeys.table, { instanceId }, rows.length);
-      const loaded = tx.begin(webKeys.aggregate, newId());
-      const owner = { type: "instance", id: instanceId } as const;
-      tx.record(webKeys.aggregate, loaded, addWebKey(made, rows.length), owner);
-      tx.write(await secrets.put(privateKeyRef(instanceId, loaded.id), made.privateKey, tx.now));
-      return tx.written(loaded);
+      return tx.written(await begin(deps, tx, instanceId, made, rows.length));
     },
 
     /** Lets a key sign in the place of the one that does. */
     async activate(tx: Transaction, instanceId: string, id: string): Promise<Outcome> {
-      const loaded = await tx.load(webKeys.aggregate, id);
-      tx.record(webKeys.aggregate, loaded, activateWebKey(loaded.state));
+      const loaded = await decideOn(tx, webKeys.aggregate, id, activateWebKey);
       // Of two activations at once the second is decided anew: there is never more than one active key, nor none.
       for (const before of await allIds(db, tx, webKeys.table, { instanceId, state: "active" })) {
-        const old = await tx.load(webKeys.aggregate, before);
-        tx.record(webKeys.aggregate, old, deactivateWebKey(old.state));
+        await decideOn(tx, webKeys.aggregate, before, deactivateWebKey);
       }
       return tx.written(loaded);
     },
 
     /** Removes a key with its private half. */
     async remove(tx: Transaction, instanceId: string, id: string): Promise<Outcome> {
-      const loaded = await tx.load(webKeys.aggregate, id);
-      tx.record(webKeys.aggregate, loaded, removeWebKey(loaded.state));
+      const loaded = await decideOn(tx, webKeys.aggregate, id, removeWebKey);
       tx.write(secrets.remove(privateKeyRef(instanceId, id)));
       return tx.written(loaded);
     },

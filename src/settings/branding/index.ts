@@ -1,9 +1,8 @@
 import { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
-import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
 
-import { brandingSettings } from "./branding.ts";
-import { brandingSettingsHandlers } from "./handlers.ts";
+import { settingsModule } from "../object/module.ts";
+import { brandingSettings, builtInBranding } from "./branding.ts";
+import { logoCalls } from "./handlers.ts";
 import { logos, removeContentsOfBranding } from "./logo.ts";
 
 export { brandingSettings };
@@ -13,18 +12,9 @@ export { type Colours, paletteOf } from "./palette.ts";
 export { type Logo, logoPath, logoReader } from "./logo.ts";
 
 /** How the pages of the login look. */
-export const brandingSettingsModule: Module = {
-  events: [brandingSettings.events],
-  projections: [brandingSettings.projection],
-  state: Object.values(logos),
-  services: (deps) => {
-    const check = deps.tenancy.requireOnContext;
-    return [
-      service(BrandingSettingsService, brandingSettingsHandlers(deps), {
-        setBrandingSettings: check,
-        resolveBrandingSettings: check,
-      }),
-    ];
-  },
-  contents: removeContentsOfBranding,
-};
+export const brandingSettingsModule = settingsModule(
+  BrandingSettingsService,
+  brandingSettings,
+  builtInBranding,
+  { calls: logoCalls, state: Object.values(logos), contents: removeContentsOfBranding },
+);

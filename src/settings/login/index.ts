@@ -1,8 +1,6 @@
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
-import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
-import { loginSettingsAuthorize, loginSettingsHandlers } from "./handlers.ts";
-import { loginSettings } from "./login.ts";
+import { settingsModule } from "../object/module.ts";
+import { builtInLogin, loginSettings } from "./login.ts";
 
 export { loginSettings };
 export {
@@ -16,10 +14,8 @@ export {
 } from "./login.ts";
 
 /** How people log in. */
-export const loginSettingsModule: Module = {
-  events: [loginSettings.events],
-  projections: [loginSettings.projection],
-  services: (deps) => [
-    service(LoginSettingsService, loginSettingsHandlers(deps), loginSettingsAuthorize(deps)),
-  ],
-};
+export const loginSettingsModule = settingsModule(
+  LoginSettingsService,
+  loginSettings,
+  builtInLogin,
+);

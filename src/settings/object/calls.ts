@@ -1,6 +1,4 @@
-import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import type { DetailsSchema } from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";
-import type { CachedResponse } from "../../authz/response-cache.ts";
+import type { DescMessage } from "@bufbuild/protobuf";
 import type { Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
@@ -23,8 +21,6 @@ import {
   type SettingValue,
 } from "./settings.ts";
 
-type WithDetails = { details: MessageInitShape<typeof DetailsSchema> };
-
 /** A property whose fields are of no generic value type. */
 export type OwnType = {
   /** @throws INVALID_ARGUMENT for what the rules of the schema cannot see */
@@ -32,17 +28,21 @@ export type OwnType = {
   tell(resolved: Resolved, issuer: string): object;
 };
 
-export type SettingsMessages<S extends DescMessage, R extends DescMessage> = {
-  set: S;
-  resolved: R;
+type SettingsMessages = {
+  set: DescMessage;
+  resolved: DescMessage;
   builtIn: Readonly<Record<string, SettingValue>>;
-  ownTypes?: Readonly<Record<string, OwnType>>;
 };
 
-/** The two calls of a group whose messages have a field for each property, of its name. */
-export type SettingsCalls<S extends DescMessage, R extends DescMessage> = {
-  set(settings: MessageShape<S> | undefined, scope: Scope): Promise<WithDetails>;
-  resolve(scope: Scope): Promise<CachedResponse<WithDetails & { settings: MessageInitShape<R> }>>;
+/** What a group does otherwise than the values of its properties say. */
+export type OwnCalls = {
+  ownTypes?: Readonly<Record<string, OwnType>>;
+  /** What else is asked, and done, in the unit that writes them; `settings` is the message of the request. */
+  during?: (
+    tx: Transaction,
+    scope: Scope,
+    asked: { settings: object | undefined; changed: ReadonlySet<string> },
+  ) => Promise<void>;
 };
 
 const resolvedTypes: Readonly<Record<string, OwnType["tell"]>> = {
@@ -54,22 +54,16 @@ const resolvedTypes: Readonly<Record<string, OwnType["tell"]>> = {
 };
 
 /**
- * The calls of a group of settings.
+ * The two calls of a group whose messages have a field for each property, of its name.
  *
- * @param during what else is asked, and done, in the unit that writes them
  * @throws Error at start, when a property has no field of its name, or a field no property
  */
-export function settingsCalls<S extends DescMessage, R extends DescMessage>(
+export function settingsCalls(
   deps: Pick<Deps, "db" | "events" | "tenancy">,
   group: SettingsGroup,
-  messages: SettingsMessages<S, R>,
-  during?: (
-    tx: Transaction,
-    scope: Scope,
-    asked: { settings: MessageShape<S> | undefined; changed: ReadonlySet<string> },
-  ) => Promise<void>,
-): SettingsCalls<S, R> {
-  const { set, resolved, builtIn, ownTypes = {} } = messages;
+  { set, resolved, builtIn }: SettingsMessages,
+  { ownTypes = {}, during }: OwnCalls = {},
+) {
   for (const { fields, typeName } of [set, resolved]) {
     const names = fields.map(({ name }) => name).toSorted();
     if (names.join() === [...group.properties].toSorted().join()) continue;
@@ -92,12 +86,11 @@ export function settingsCalls<S extends DescMessage, R extends DescMessage>(
         convert(resolve(chain, name, value), issuer),
       ]),
     );
-    // The pairing of fields and values is checked above, at start.
-    return { details: toSettingsDetails(own), settings: settings as MessageInitShape<R> };
+    return { details: toSettingsDetails(own), settings };
   });
 
   return {
-    async set(settings, scope) {
+    async set(settings: object | undefined, scope: Scope) {
       const wished: Record<string, Change> = {};
       for (const { name, localName } of set.fields) {
         const setter: unknown = Reflect.get(Object(settings), localName);

@@ -1,9 +1,7 @@
 import { PasswordSettingsService } from "#gen/idsvc/settings/password/v3alpha/password_settings_service_pb.ts";
-import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
 
-import { passwordSettingsHandlers } from "./handlers.ts";
-import { passwordSettings } from "./password.ts";
+import { settingsModule } from "../object/module.ts";
+import { builtInPasswords, passwordSettings } from "./password.ts";
 
 export { passwordSettings };
 export {
@@ -15,16 +13,8 @@ export {
 } from "./password.ts";
 
 /** What passwords must be like. */
-export const passwordSettingsModule: Module = {
-  events: [passwordSettings.events],
-  projections: [passwordSettings.projection],
-  services: (deps) => {
-    const check = deps.tenancy.requireOnContext;
-    return [
-      service(PasswordSettingsService, passwordSettingsHandlers(deps), {
-        setPasswordSettings: check,
-        resolvePasswordSettings: check,
-      }),
-    ];
-  },
-};
+export const passwordSettingsModule = settingsModule(
+  PasswordSettingsService,
+  passwordSettings,
+  builtInPasswords,
+);

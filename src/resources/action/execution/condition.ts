@@ -1,9 +1,6 @@
 import type { Condition as ConditionMessage } from "#gen/idsvc/resources/action/v3alpha/execution_pb.ts";
 import { notFound } from "../../../errors.ts";
 
-export const executionTypes = ["request", "response", "event", "function"] as const;
-export type ExecutionType = (typeof executionTypes)[number];
-
 /** When an execution runs. `value` is empty for "all". */
 export type Condition =
   | { type: "request" | "response"; scope: "method" | "service" | "all"; value: string }

@@ -122,21 +122,16 @@ function levelsAbove(id: string, around: Surroundings, level = 0): number {
 }
 
 export function deleteExecution(state: Execution): ExecutionEvent[] {
-  if (state === undefined) throw executionNotFound();
+  if (state === undefined) throw notFound("EXECUTION_NOT_FOUND", "the execution does not exist");
   return [executionEvents.removed({})];
 }
 
+const without = (list: "targets" | "includes") => (state: Execution, gone: string) =>
+  state?.[list].includes(gone)
+    ? [executionEvents.set({ ...state, [list]: state[list].filter((id) => id !== gone) })]
+    : [];
+
 /** Takes a target that is being deleted out of an execution; what remains may be empty and then calls nothing. */
-export const withoutTarget = (state: Execution, targetId: string): ExecutionEvent[] =>
-  state?.targets.includes(targetId)
-    ? [executionEvents.set({ ...state, targets: state.targets.filter((id) => id !== targetId) })]
-    : [];
-
+export const withoutTarget = without("targets");
 /** Takes an execution that is being deleted out of another one's includes. */
-export const withoutInclude = (state: Execution, include: string): ExecutionEvent[] =>
-  state?.includes.includes(include)
-    ? [executionEvents.set({ ...state, includes: state.includes.filter((id) => id !== include) })]
-    : [];
-
-export const executionNotFound = () =>
-  notFound("EXECUTION_NOT_FOUND", "the execution does not exist");
+export const withoutInclude = without("includes");

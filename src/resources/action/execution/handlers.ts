@@ -41,9 +41,7 @@ export function executionHandlers(
       return { details: toDetails(written) };
     },
 
-    async deleteExecution({ id }, scope) {
-      return { details: toDetails(await removeExecution(deps, writeContext(scope), id)) };
-    },
+    deleteExecution: ({ id }, scope) => removeExecution(deps, writeContext(scope), id),
 
     async searchExecutions(request, scope) {
       const found = await search(scope, request);

@@ -4,42 +4,17 @@ import {
 } from "#gen/idsvc/resources/action/v3alpha/query_pb.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { isOneOf } from "../../../projection/search.ts";
-import type { Database } from "../../../storage/database.ts";
-import { and, eq } from "../../../storage/drizzle.ts";
+import { eq } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import { isListed } from "../../object/filters.ts";
 import { objectSearch } from "../../object/queries.ts";
+import { wordsOf } from "../../object/words.ts";
 import { conditionId, toCondition } from "./condition.ts";
 import { executionIncludes, executions, executionTargets } from "./projection.ts";
 
 export type ExecutionRow = Row<typeof executions>;
 
-const typeWords: Record<number, string> = {
-  [ExecutionType.REQUEST]: "request",
-  [ExecutionType.RESPONSE]: "response",
-  [ExecutionType.EVENT]: "event",
-  [ExecutionType.FUNCTION]: "function",
-};
-
-/** The ids of the executions that list the target. */
-export async function executionsOfTarget(db: Database, instanceId: string, targetId: string) {
-  const t = db.table(executionTargets);
-  const rows = await db.read
-    .select({ id: t.executionId })
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.targetId, targetId)));
-  return rows.map(({ id }) => id);
-}
-
-/** The ids of the executions that include this one. */
-export async function executionsIncluding(db: Database, instanceId: string, includeId: string) {
-  const t = db.table(executionIncludes);
-  const rows = await db.read
-    .select({ id: t.executionId })
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.includeId, includeId)));
-  return rows.map(({ id }) => id);
-}
+const types = wordsOf(ExecutionType, "");
 
 const targetsListed = { table: executionTargets, as: "targetId", of: "executionId" };
 const includesListed = { table: executionIncludes, as: "includeId", of: "executionId" };
@@ -55,7 +30,7 @@ export function executionSearch(deps: Deps) {
           t.id,
           conditions.map((each) => conditionId(toCondition(each))),
         ),
-      executionType: ({ type }) => eq(t.type, typeWords[type] ?? ""),
+      executionType: ({ type }) => eq(t.type, types.word(type)),
       target: ({ id }) => isListed(db, t, targetsListed, id),
       include: ({ include }) => isListed(db, t, includesListed, include),
     },

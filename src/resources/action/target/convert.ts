@@ -57,14 +57,8 @@ export const toChanges = (message: PatchTarget): Partial<TargetConfig> => ({
 export function urlOf(
   type: TargetMessage["targetType"],
 ): { url: string; field: string } | undefined {
-  switch (type.case) {
-    case "restWebhook":
-      return { url: type.value.url, field: "target.rest_webhook.url" };
-    case "restRequestResponse":
-      return { url: type.value.url, field: "target.rest_request_response.url" };
-    default:
-      return undefined;
-  }
+  const { kind, url } = fromTargetType(type);
+  return url === undefined ? undefined : { url, field: `target.${kind}.url` };
 }
 
 export const toGetTarget = (row: TargetRow): MessageInitShape<typeof GetTargetSchema> => ({

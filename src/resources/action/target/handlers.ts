@@ -4,7 +4,8 @@ import { cachedResponse } from "../../../authz/response-cache.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { listing } from "../../object/queries.ts";
-import { toDetails } from "../../object/details.ts";
+import { decideOn } from "../../../eventstore/transaction.ts";
+import { answering } from "../../object/plain.ts";
 import { newSigningKey } from "../../object/signing-key.ts";
 import { removeTarget } from "../delete-target.ts";
 import { toChanges, toConfig, toGetTarget, urlOf } from "./convert.ts";
@@ -24,7 +25,8 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
   const responseOf = cachedResponse((row: TargetRow) => ({
     target: toGetTarget(row),
   }));
-  const { events, secrets, newId, checkUrl } = deps;
+  const { secrets, newId, checkUrl } = deps;
+  const answer = answering(deps);
   const requireAllowed = (place: ReturnType<typeof urlOf>) => {
     if (place !== undefined) checkUrl(place.url, place.field);
   };
@@ -33,38 +35,35 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
     async createTarget({ target: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation lets no request without target pass");
       requireAllowed(urlOf(wanted.targetType));
-      const [written, signingKey] = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const loaded = tx.begin(targets.aggregate, newId());
         const added = targets.add(loaded.state, toConfig(wanted));
         tx.record(targets.aggregate, loaded, added, instanceOwner(scope));
         const ref = signingKeyRef(scope.instanceId, loaded.id);
-        const key = await newSigningKey(secrets, ref, tx.now);
-        tx.write(key.change);
-        return [tx.written(loaded), key.signingKey];
+        const { signingKey, change } = await newSigningKey(secrets, ref, tx.now);
+        tx.write(change);
+        return { written: tx.written(loaded), signingKey };
       });
-      return { details: toDetails(written()), signingKey };
     },
 
     async patchTarget({ id, target: patch }, scope) {
       if (patch === undefined) throw new Error("validation lets no request without target pass");
       requireAllowed(urlOf(patch.targetType));
       const { rotateSigningKey } = patch;
-      const [written, rotated] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(targets.aggregate, id);
-        const happened = patchTarget(loaded.state, toChanges(patch), rotateSigningKey);
-        tx.record(targets.aggregate, loaded, happened);
-        if (!rotateSigningKey) return [tx.written(loaded), {}];
+      return answer(writeContext(scope), async (tx) => {
+        const changed = await decideOn(tx, targets.aggregate, id, (state) =>
+          patchTarget(state, toChanges(patch), rotateSigningKey),
+        );
+        const written = tx.written(changed);
+        if (!rotateSigningKey) return { written };
         const ref = signingKeyRef(scope.instanceId, id);
         const { signingKey, change } = await newSigningKey(secrets, ref, tx.now);
         tx.write(change);
-        return [tx.written(loaded), { signingKey }];
+        return { written, signingKey };
       });
-      return { details: toDetails(written()), ...rotated };
     },
 
-    async deleteTarget({ id }, scope) {
-      return { details: toDetails(await removeTarget(deps, writeContext(scope), id)) };
-    },
+    deleteTarget: ({ id }, scope) => removeTarget(deps, writeContext(scope), id),
 
     async getTarget({ id }, { instanceId }) {
       return responseOf(await queries.get(instanceId, id));

@@ -1,18 +1,12 @@
 import type { Awaitable } from "../../../awaitable.ts";
-import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
+import { onlySecretOf, type SecretStore } from "../../../eventstore/secret-store.ts";
 import type { Database } from "../../../storage/database.ts";
 import { secrets as secretRows } from "../../../storage/kernel-tables.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 
 const kind = "signing_key";
 
-export const signingKeyRef = (instanceId: string, targetId: string): SecretRef => ({
-  instanceId,
-  ownerType: "target",
-  ownerId: targetId,
-  kind,
-  id: "1",
-});
+export const signingKeyRef = onlySecretOf("target", kind);
 
 /** Reads the key that calls of a target are signed with; undefined once the target is gone. */
 export function signingKeyReader(

@@ -6,15 +6,13 @@ import { cachedResponse } from "../../../authz/response-cache.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { listing } from "../../object/queries.ts";
-import { toDetails } from "../../object/details.ts";
 import { mayOn } from "../../../authz/tenancy.ts";
-import { changing, plainHandlers, toMessage } from "../../object/plain.ts";
+import { answering, changing, plainHandlers, toMessage } from "../../object/plain.ts";
 import { requireOrganization } from "../../org/index.ts";
-import { projectNotFound, requireProject } from "../../project/index.ts";
-import { ownedProjects } from "./queries.ts";
+import { requireProject } from "../../project/index.ts";
 import { deleteProjectGrant } from "../delete-project-grant.ts";
 import { patchProjectGrant } from "../patch-project-grant.ts";
-import { requireRolesOfProject } from "../require-roles.ts";
+import { requireRolesOfProject } from "../role/queries.ts";
 import {
   acceptProjectGrant,
   addProjectGrant,
@@ -22,14 +20,14 @@ import {
   projectGrants,
 } from "./project-grant.ts";
 import { acceptanceReader } from "./acceptance.ts";
-import { type ProjectGrantRow, projectGrantQueries } from "./queries.ts";
+import { type ProjectGrantRow, projectGrantQueries, requireInProject } from "./queries.ts";
 
 type Service = typeof ProjectGrantService;
 
 export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
   const { find, get } = projectGrantQueries(deps);
-  const ownedProject = ownedProjects(deps.db);
+  const requireProjectOf = requireInProject(deps);
   // For the organization that has it; who answers for the project may read it, and no more.
   const granted = async ({ id }: { id: string }, scope: Scope) => {
     const row = await get(scope.instanceId, id);
@@ -51,10 +49,8 @@ export function projectGrantAuthorize(deps: Deps): Authorize<Service> {
     }),
     acceptProjectGrant: granted,
     declineProjectGrant: granted,
-    async createProjectGrant({ projectGrant: wanted }, scope) {
-      const owned = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
-      await tenancy.require(scope, owned, projectNotFound);
-    },
+    createProjectGrant: ({ projectGrant: wanted }, scope) =>
+      requireProjectOf(scope, wanted?.projectId),
   };
 }
 
@@ -66,7 +62,8 @@ const ownedBy = (row: ProjectGrantRow) => ({
 });
 
 export function projectGrantHandlers(deps: Deps): Handlers<Service> {
-  const { db, events, newId } = deps;
+  const { db, newId } = deps;
+  const answer = answering(deps);
   const queries = projectGrantQueries(deps);
   const isAccepted = acceptanceReader(db, deps.memberships);
   const change = changing(deps, projectGrants.aggregate);
@@ -90,7 +87,7 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
       const { projectId, grantedOrganizationId, roleKeys } = wanted;
       const { aggregate } = projectGrants;
       const field = "project_grant.role_keys";
-      const written = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const { organizationId } = await requireProject(tx, projectId);
         await requireOrganization(tx, grantedOrganizationId);
         await requireRolesOfProject(db, tx, scope.instanceId, projectId, roleKeys, field);
@@ -103,21 +100,13 @@ export function projectGrantHandlers(deps: Deps): Handlers<Service> {
         if (scope.permissions.holds(userGranting, organization)) {
           tx.record(aggregate, loaded, acceptProjectGrant(loaded.state));
         }
-        return tx.written(loaded);
+        return { written: tx.written(loaded) };
       });
-      return { details: toDetails(written()) };
     },
 
-    async patchProjectGrant({ id, projectGrant: patch }, scope) {
-      const roleKeys = patch?.roleKeys ?? [];
-      return {
-        details: toDetails(await patchProjectGrant(deps, writeContext(scope), id, roleKeys)),
-      };
-    },
-
-    async deleteProjectGrant({ id }, scope) {
-      return { details: toDetails(await deleteProjectGrant(deps, writeContext(scope), id)) };
-    },
+    patchProjectGrant: ({ id, projectGrant: patch }, scope) =>
+      patchProjectGrant(deps, writeContext(scope), id, patch?.roleKeys ?? []),
+    deleteProjectGrant: ({ id }, scope) => deleteProjectGrant(deps, writeContext(scope), id),
 
     async getProjectGrant({ id }, { instanceId }) {
       const row = await queries.get(instanceId, id);

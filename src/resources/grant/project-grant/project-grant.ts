@@ -98,21 +98,20 @@ export function loseGrantedRoles(state: State, lost: readonly string[]) {
     : [projectGrants.events["cascade.changed"]({ projectId, roleKeys })];
 }
 
-/** The organization wants it. What is so already is no event and no error. */
-export function acceptProjectGrant(state: State) {
+/**
+ * The organization wants it, or does not: then users of it are asked before an app of the project gets anything of them. What is so
+ * already is no event and no error.
+ */
+function answer(state: State, wants: boolean) {
   const { accepted, projectId, grantedOrganizationId } = projectGrants.require(state);
-  return accepted === true
-    ? []
-    : [projectGrants.events.accepted({ projectId, grantedOrganizationId })];
+  if (accepted === wants) return [];
+  return [
+    projectGrants.events[wants ? "accepted" : "declined"]({ projectId, grantedOrganizationId }),
+  ];
 }
 
-/** The organization does not want it: users of it are asked before an app of the project gets anything of them. */
-export function declineProjectGrant(state: State) {
-  const { accepted, projectId, grantedOrganizationId } = projectGrants.require(state);
-  return accepted === false
-    ? []
-    : [projectGrants.events.declined({ projectId, grantedOrganizationId })];
-}
+export const acceptProjectGrant = (state: State) => answer(state, true);
+export const declineProjectGrant = (state: State) => answer(state, false);
 
 /**
  * Makes sure that the project grant and the organization that has it are still there when the unit commits.

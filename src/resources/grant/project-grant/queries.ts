@@ -1,55 +1,29 @@
-import type { Awaitable } from "../../../awaitable.ts";
-import { rowById } from "../../../projection/ids.ts";
+import { rowByKey } from "../../../projection/ids.ts";
 import {
   ProjectGrantFieldNameSchema,
   ProjectGrantSearchFilterSchema,
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
+import type { Scope } from "../../../authz/context.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, eq, exists, or, sql } from "../../../storage/drizzle.ts";
+import { cachedRows, hasRow } from "../../../projection/rows.ts";
+import { or } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
-import { type GrantsOfProjects, projectOwnership } from "../../project/index.ts";
+import { type GrantsOfProjects, projectNotFound, projectOwnership } from "../../project/index.ts";
 import { isListed } from "../../object/filters.ts";
 import { objectQueries } from "../../object/queries.ts";
 import { projectGrantsByRole, projectGrants } from "./project-grant.ts";
 
 export type ProjectGrantRow = Row<typeof projectGrants.table>;
 
-export type FoundProjectGrant = {
-  id: string;
-  projectId: string;
-  /** The owner of the project. */
-  organizationId: string;
-  grantedOrganizationId: string;
-  state: string;
-  /** The organization that it was given to has said that it wants it. */
-  accepted: boolean;
-  /** It was given when nobody had to accept it. */
-  isFormer: boolean;
-  instanceId: string;
-  roleKeys: readonly string[];
-};
-
-/** What other slices ask of project grants. */
-export type ProjectGrantReader = {
-  byId(instanceId: string, id: string): Awaitable<FoundProjectGrant | undefined>;
-  ofProject(instanceId: string, projectId: string): Awaitable<readonly FoundProjectGrant[]>;
-};
-
-/** Project grants, never older than the last write that changed any (B7). */
-export function projectGrantReader(db: Database): ProjectGrantReader {
-  const t = db.table(projectGrants.table);
-  const byId = rowById(db, projectGrants.table);
+/** What other slices ask of project grants: never older than the last write that changed any (B7). */
+export function projectGrantReader(db: Database) {
+  const { table } = projectGrants;
   return {
-    byId: cachedRead(db, [projectGrants.table], async (instanceId, id) => byId(instanceId, id)),
-    ofProject: cachedRead(db, [projectGrants.table], (instanceId, projectId) =>
-      db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId))),
-    ),
+    byId: cachedRead(db, [table], rowByKey(db, table)),
+    ofProject: cachedRows(db, table, "projectId"),
   };
 }
 
@@ -64,24 +38,26 @@ export function grantsOfProjects(db: Database): GrantsOfProjects {
         .map((grant) => ({ id: grant.id, organizationId: grant.grantedOrganizationId }));
     },
     isGranted(project, to, onlyActive) {
-      const granted = db.read
-        .select({ one: sql`1` })
-        .from(t)
-        .where(
-          and(
-            eq(t.instanceId, project.instanceId),
-            eq(t.projectId, project.id),
-            onlyActive ? eq(t.state, "active") : undefined,
-            or(isOneOf(t.grantedOrganizationId, to.organizations), isOneOf(t.id, to.projectGrants)),
-          ),
-        );
-      return exists(granted);
+      const { instanceId, id: projectId } = project;
+      return hasRow(
+        db,
+        projectGrants.table,
+        { instanceId, projectId, ...(onlyActive && { state: "active" }) },
+        or(isOneOf(t.grantedOrganizationId, to.organizations), isOneOf(t.id, to.projectGrants)),
+      );
     },
   };
 }
 
 /** Where a project lives, and whom it is granted to: decides who may do what in it. */
 export const ownedProjects = (db: Database) => projectOwnership(db, grantsOfProjects(db));
+
+/** Who may make what belongs to a project. @throws NOT_FOUND PROJECT_NOT_FOUND */
+export function requireInProject({ db, tenancy }: Pick<Deps, "db" | "tenancy">) {
+  const ownedProject = ownedProjects(db);
+  return async (scope: Scope, projectId = ""): Promise<void> =>
+    tenancy.require(scope, await ownedProject(scope.instanceId, projectId), projectNotFound);
+}
 
 export function projectGrantQueries(deps: Deps) {
   const { db, tenancy } = deps;

@@ -2,26 +2,20 @@ import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.
 import { writeContext } from "../../../authz/context.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { toDetails } from "../../object/details.ts";
-
-import { projectNotFound, requireProject } from "../../project/index.ts";
-import { ownedProjects } from "../project-grant/queries.ts";
+import { plainAuthorize, plainHandlers } from "../../object/plain.ts";
+import { requireProject } from "../../project/index.ts";
 import { deleteRole } from "../delete-role.ts";
+import { requireInProject } from "../project-grant/queries.ts";
 import { roleQueries } from "./queries.ts";
 import { roles } from "./role.ts";
-
-import { plainAuthorize, plainHandlers } from "../../object/plain.ts";
 
 type Service = typeof RoleService;
 
 export function roleAuthorize(deps: Deps): Authorize<Service> {
-  const ownedProject = ownedProjects(deps.db);
+  const requireProjectOf = requireInProject(deps);
   return {
     ...plainAuthorize(deps, RoleService, roleQueries(deps).find, roles.missing),
-    async createRole({ role: wanted }, scope) {
-      const owned = await ownedProject(scope.instanceId, wanted?.projectId ?? "");
-      await deps.tenancy.require(scope, owned, projectNotFound);
-    },
+    createRole: ({ role: wanted }, scope) => requireProjectOf(scope, wanted?.projectId),
   };
 }
 
@@ -35,7 +29,5 @@ export const roleHandlers = (deps: Deps): Handlers<Service> => ({
     },
   }),
 
-  async deleteRole({ id }, scope) {
-    return { details: toDetails(await deleteRole(deps, writeContext(scope), id)) };
-  },
+  deleteRole: ({ id }, scope) => deleteRole(deps, writeContext(scope), id),
 });

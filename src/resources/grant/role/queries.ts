@@ -2,15 +2,14 @@ import {
   RoleFieldNameSchema,
   RoleSearchFilterSchema,
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
+import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, eq } from "../../../storage/drizzle.ts";
-import type { Row } from "../../../storage/table.ts";
+import { equals } from "../../../projection/rows.ts";
+import { and } from "../../../storage/drizzle.ts";
 import { objectQueries } from "../../object/queries.ts";
-import { roles } from "./role.ts";
-
-export type RoleRow = Row<typeof roles.table>;
+import { requireKeys, roles } from "./role.ts";
 
 /** Which of these keys are keys of roles of the project. */
 export async function keysOfProject(
@@ -20,11 +19,29 @@ export async function keysOfProject(
   keys: readonly string[],
 ): Promise<string[]> {
   const t = db.table(roles.table);
+  const ofProject = equals(db, roles.table, { instanceId, projectId });
   const rows = await db.read
-    .select({ key: t.key })
+    .select()
     .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.projectId, projectId), isOneOf(t.key, keys)));
+    .where(and(ofProject, isOneOf(t.key, keys)));
   return rows.map(({ key }) => key);
+}
+
+/**
+ * Makes sure that these are keys of roles of the project, and still are when the unit commits.
+ *
+ * @throws INVALID_ARGUMENT ROLE_KEY_UNKNOWN naming the field that the keys came in
+ */
+export async function requireRolesOfProject(
+  db: Database,
+  tx: Transaction,
+  instanceId: string,
+  projectId: string,
+  keys: readonly string[],
+  field: string,
+): Promise<void> {
+  requireKeys(keys, await keysOfProject(db, instanceId, projectId, keys), field, "the project");
+  for (const key of keys) tx.expectRows(roles.table, { instanceId, projectId, key }, 1);
 }
 
 export function roleQueries(deps: Deps) {

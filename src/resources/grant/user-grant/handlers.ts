@@ -3,13 +3,12 @@ import { type Scope, writeContext } from "../../../authz/context.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../../authz/service.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { toDetails } from "../../object/details.ts";
-import { changing, plainHandlers } from "../../object/plain.ts";
+import { answering, changing, plainHandlers } from "../../object/plain.ts";
 import { projectNotFound, requireProject } from "../../project/index.ts";
 import { ownedProjects } from "../project-grant/queries.ts";
 import { requireUser } from "../../user/index.ts";
 import { projectGrants, requireProjectGrant } from "../project-grant/project-grant.ts";
-import { requireRolesOfProject } from "../require-roles.ts";
+import { requireRolesOfProject } from "../role/queries.ts";
 import { requireKeys, withoutKeys } from "../role/role.ts";
 import { grantContexts, ownedIn } from "./grant-context.ts";
 import { userGrantQueries } from "./queries.ts";
@@ -42,7 +41,8 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
 }
 
 export function userGrantHandlers(deps: Deps): Handlers<Service> {
-  const { db, events, newId } = deps;
+  const { db, newId } = deps;
+  const answer = answering(deps);
   const change = changing(deps, userGrants.aggregate);
   const contextOf = grantContexts(deps);
 
@@ -64,16 +64,15 @@ export function userGrantHandlers(deps: Deps): Handlers<Service> {
       if (wanted === undefined) throw new Error("validation requires the user grant");
       const { userId, roleKeys } = wanted;
       const { organizationId, ...grantContext } = await contextOf(scope, wanted);
-      const written = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         await requireProject(tx, grantContext.projectId);
         await requireUser(tx, userId);
         await requireRoles(tx, scope, grantContext, roleKeys);
         const loaded = tx.begin(userGrants.aggregate, newId());
         const added = userGrants.add(loaded.state, { userId, ...grantContext, roleKeys });
         tx.record(userGrants.aggregate, loaded, added, { type: "org", id: organizationId });
-        return tx.written(loaded);
+        return { written: tx.written(loaded) };
       });
-      return { details: toDetails(written()) };
     },
 
     patchUserGrant({ id, userGrant: patch }, scope) {

@@ -3,6 +3,7 @@ import {
   UserGrantSearchFilterSchema,
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
 import type { Deps } from "../../../projection/module.ts";
+import { rowsWhere } from "../../../projection/rows.ts";
 import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, eq, or } from "../../../storage/drizzle.ts";
@@ -30,15 +31,11 @@ export type FoundUserGrant = {
 export function userGrantsOf(
   db: Database,
 ): (instanceId: string, userId: string) => Promise<FoundUserGrant[]> {
-  const t = db.table(userGrants.table);
   const projects = projectReader(db);
   const projectGrants = projectGrantReader(db);
   const organizations = organizationReader(db);
   const ofUser = cachedRead(db, [userGrants.table], (instanceId, userId) =>
-    db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId), eq(t.state, "active"))),
+    rowsWhere(db, userGrants.table, { instanceId, userId, state: "active" }),
   );
   return async (instanceId, userId) => {
     const counting: FoundUserGrant[] = [];

@@ -1,6 +1,6 @@
 import { type DomainError, resourceExhausted } from "../../../errors.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, eq } from "../../../storage/drizzle.ts";
+import { rowsWhere } from "../../../projection/rows.ts";
 import { rowCounts } from "../../../storage/kernel-tables.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { AnyTable } from "../../../storage/table.ts";
@@ -16,10 +16,9 @@ const names: Record<keyof Quotas, string> = {
 
 /** The quotas of an instance, from memory while no limits have changed; undefined where it has none. */
 export function quotasReader(db: Database) {
-  const l = db.table(instanceLimits);
   // Limits are in the log of the system.
-  const read = cachedRead(db, [instanceLimits], async (_, instanceId) => {
-    const [row] = await db.read.select({ quotas: l.quotas }).from(l).where(eq(l.id, instanceId));
+  const read = cachedRead(db, [instanceLimits], async (_, id) => {
+    const [row] = await rowsWhere(db, instanceLimits, { id });
     return row?.quotas ?? undefined;
   });
   return (instanceId: string) => read("", instanceId);
@@ -31,12 +30,8 @@ export async function countIn(
   { name }: AnyTable,
   instanceId: string,
 ): Promise<{ rows: bigint; where: { tableName: string; counted: string } }> {
-  const c = db.table(rowCounts);
   const where = { tableName: name, counted: instanceId };
-  const [found] = await db.read
-    .select({ rows: c.rows })
-    .from(c)
-    .where(and(eq(c.tableName, name), eq(c.counted, instanceId)));
+  const [found] = await rowsWhere(db, rowCounts, where);
   return { rows: found?.rows ?? 0n, where };
 }
 

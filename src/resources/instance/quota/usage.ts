@@ -1,7 +1,7 @@
 import type { UsageCounter } from "../../../authz/ports.ts";
 import { whenKnown } from "../../../awaitable.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, eq } from "../../../storage/drizzle.ts";
+import { rowsWhere } from "../../../projection/rows.ts";
 import { cachedRead, current } from "../../../storage/read-cache.ts";
 import { putRow } from "../../../storage/row-change.ts";
 import { instant, int64, table, text } from "../../../storage/table.ts";
@@ -121,14 +121,10 @@ export function createUsage(
 
 /** What was counted of an instance on a day, as `dayOf` names it: by all processes, or by all but one. */
 function usedReader(db: Database, except?: string) {
-  const t = db.table(usages);
   return cachedRead<Counts>(db, [usages], async (instanceId, day) => {
-    const rows = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.day, day)));
     const used: Counts = { requests: 0, tokens: 0 };
-    for (const { process, requests, tokens } of rows) {
+    for (const row of await rowsWhere(db, usages, { instanceId, day })) {
+      const { process, requests, tokens } = row;
       if (process === except) continue;
       used.requests += Number(requests);
       used.tokens += Number(tokens);

@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { alreadyExists } from "../../src/errors.ts";
+import { beginSeries, type Holders, holdersOf } from "../../src/eventstore/series.ts";
 import type { Transaction } from "../../src/eventstore/transaction.ts";
+import type { ClaimChange } from "../../src/storage/database.ts";
 import { insertRow } from "../../src/storage/row-change.ts";
 import { addList, by, type Fresh, list, listEvents, owner, titles } from "./place.ts";
 
 const { added, "line.added": lineAdded } = listEvents;
 
-/** Parts of a decision that may be refused alone, and decisions that are only rehearsed. */
-export function attemptsContract(fresh: (now?: () => Date) => Promise<Fresh>): void {
+/** Series of decisions of which each may be refused alone, and decisions that are only rehearsed. */
+export function seriesContract(fresh: (now?: () => Date) => Promise<Fresh>): void {
   async function begin(tx: Transaction, id: string, title = id): Promise<void> {
     const loaded = await tx.load(list, id);
     tx.record(list, loaded, [added({ title })], owner);
@@ -19,27 +21,28 @@ export function attemptsContract(fresh: (now?: () => Date) => Promise<Fresh>): v
       (error: unknown) => String(Reflect.get(Object(error), "reason")),
     );
 
-  describe("a part of a decision that may be refused alone", () => {
-    it("leaves nothing of itself when it throws, and the rest is written", async () => {
+  describe("a series of decisions that are committed as one", () => {
+    it("keeps nothing of one that throws, and writes the rest", async () => {
       await using store = await fresh();
       await store.events.transact(by(), async (tx) => {
-        await begin(tx, "a");
+        const series = beginSeries(tx);
+        await series.add((member) => begin(member, "a"));
         const told = await refusal(
-          tx.attempt(async () => {
-            tx.record(list, await tx.load(list, "a"), [lineAdded({ line: "milk" })]);
-            await begin(tx, "b");
-            tx.write(
-              insertRow(titles, { instanceId: "one", id: "of the part", title: "x", sequence: 1n }),
+          series.add(async (member) => {
+            member.record(list, await member.load(list, "a"), [lineAdded({ line: "milk" })]);
+            await begin(member, "b");
+            member.write(
+              insertRow(titles, { instanceId: "one", id: "refused", title: "x", sequence: 1n }),
             );
-            // What the part took for so does not bind the unit, either.
-            tx.expectRows(titles, { id: "of the part" }, 7);
+            // What it took for so does not bind the others, either.
+            member.expectRows(titles, { id: "refused" }, 7);
             throw alreadyExists("REFUSED", "refused");
           }),
         );
         assert.equal(told, "REFUSED");
         assert.deepEqual((await tx.load(list, "a")).state, { title: "a", lines: [] });
         assert.equal((await tx.load(list, "b")).state, undefined);
-        await begin(tx, "b", "Bread");
+        await series.add((member) => begin(member, "b", "Bread"));
       });
       const log = await store.events.read({ instanceId: "one" });
       assert.deepEqual(
@@ -53,17 +56,51 @@ export function attemptsContract(fresh: (now?: () => Date) => Promise<Fresh>): v
       assert.deepEqual(rows.map(({ id }) => id).toSorted(), ["a", "b"]);
     });
 
-    it("is refused what the store, or the unit before it, has taken", async () => {
+    it("lets each see, add to and tell of what those before it have made", async () => {
+      await using store = await fresh();
+      const written = await store.events.transact(by(), async (tx) => {
+        const series = beginSeries(tx);
+        await series.add((member) => begin(member, "a"));
+        return series.add(async (member) => {
+          const loaded = await member.load(list, "a");
+          member.record(list, loaded, [lineAdded({ line: "milk" })]);
+          assert.deepEqual([...(await member.usedIds([list.type], ["a", "b"]))], ["a"]);
+          return member.written(loaded);
+        });
+      });
+      const { id, sequence } = written();
+      assert.deepEqual([id, sequence], ["a", 2n]);
+      const { state, version } = await store.events.load(list, "one", "a");
+      assert.deepEqual([state, version], [{ title: "a", lines: ["milk"] }, 2n]);
+    });
+
+    it("refuses one what another, or who is known to hold it in the store, has taken", async () => {
       await using store = await fresh();
       await addList(store, "stored", "Groceries");
-      await store.events.transact(by(), async (tx) => {
-        const attempt = (id: string, title: string) =>
-          refusal(tx.attempt(() => begin(tx, id, title)));
-        assert.equal(await attempt("a", "Groceries"), "LIST_TITLE_TAKEN");
-        assert.equal(await attempt("b", "Books"), "");
-        assert.equal(await attempt("c", "Books"), "LIST_TITLE_TAKEN");
-        assert.equal(await attempt("c", "Records"), "");
-      });
+      const wanted: ClaimChange[] = [];
+      const take = (all: [id: string, title: string][], stored?: Holders) =>
+        store.events.transact(by(), async (tx) => {
+          const series = beginSeries(tx, stored);
+          const told: string[] = [];
+          for (const [id, title] of all) {
+            told.push(await refusal(series.add((member) => begin(member, id, title))));
+          }
+          wanted.push(...series.claimed);
+          return told;
+        });
+      const all: [string, string][] = [
+        ["a", "Groceries"],
+        ["b", "Books"],
+        ["c", "Books"],
+        ["c", "Records"],
+      ];
+      await assert.rejects(take(all), { kind: "alreadyExists", reason: "LIST_TITLE_TAKEN" });
+      assert.deepEqual(await take(all, await holdersOf(store.db, wanted)), [
+        "LIST_TITLE_TAKEN",
+        "",
+        "LIST_TITLE_TAKEN",
+        "",
+      ]);
       const log = await store.events.read({ instanceId: "one" });
       assert.deepEqual(
         log.map(({ aggregateId }) => aggregateId),
@@ -71,38 +108,15 @@ export function attemptsContract(fresh: (now?: () => Date) => Promise<Fresh>): v
       );
     });
 
-    it("in haste is refused what the unit has taken; the store refuses the unit whole", async () => {
+    it("is judged by the store where it is not committed", async () => {
       await using store = await fresh();
       await addList(store, "stored", "Groceries");
-      const hasty = (wanted: Record<string, string>, judge: boolean) =>
-        store.events.transact(by(), async (tx) => {
-          const told: string[] = [];
-          for (const [id, title] of Object.entries(wanted)) {
-            told.push(await refusal(tx.attempt(() => begin(tx, id, title), undefined, true)));
-          }
-          if (judge) await tx.requireClaims();
-          return told;
-        });
-      assert.deepEqual(await hasty({ a: "Books", b: "Books" }, true), ["", "LIST_TITLE_TAKEN"]);
-      for (const judge of [true, false]) {
-        await assert.rejects(hasty({ c: "Records", d: "Groceries" }, judge), {
-          kind: "alreadyExists",
-          reason: "LIST_TITLE_TAKEN",
-        });
-      }
-      const log = await store.events.read({ instanceId: "one" });
-      assert.deepEqual(
-        log.map(({ aggregateId }) => aggregateId),
-        ["stored", "a"],
-      );
-    });
-
-    it("has no parts of its own", async () => {
-      await using store = await fresh();
-      const nested = store.events.transact(by(), (tx) =>
-        tx.attempt(() => tx.attempt(async () => 1)),
-      );
-      await assert.rejects(nested, /no parts of its own/);
+      const rehearsed = store.events.rehearse(by(), async (tx) => {
+        const series = beginSeries(tx);
+        await series.add((member) => begin(member, "a", "Groceries"));
+        series.judge(await holdersOf(store.db, series.claimed));
+      });
+      await assert.rejects(rehearsed, { kind: "alreadyExists", reason: "LIST_TITLE_TAKEN" });
     });
   });
 

@@ -1,0 +1,55 @@
+import type { Awaitable } from "../awaitable.ts";
+import type { Database } from "../storage/database.ts";
+import { and, type Column, eq, exists, type SQL, sql } from "../storage/drizzle.ts";
+import { cachedRead } from "../storage/read-cache.ts";
+import type { Row, Table } from "../storage/table.ts";
+
+/** What columns of a table are to equal: values, or columns of what a query stands in. */
+export type Equal<T extends Table> = { [K in keyof Row<T>]?: Row<T>[K] | Column | SQL };
+
+/** A column of a table by its name. @throws Error where there is none */
+export function columnIn(db: Database, table: Table, name: string): Column {
+  const column = (db.table(table) as unknown as Record<string, Column>)[name];
+  if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
+  return column;
+}
+
+/** Keeps the rows whose columns equal `where`. */
+export const equals = <T extends Table>(db: Database, table: T, where: Equal<T>): SQL | undefined =>
+  and(...Object.entries(where).map(([name, value]) => eq(columnIn(db, table, name), value)));
+
+/** The rows whose columns equal `where`, in no order. */
+export async function rowsWhere<T extends Table>(
+  db: Database,
+  table: T,
+  where: Equal<T>,
+): Promise<Row<T>[]> {
+  return db.read
+    .select()
+    .from(db.table(table))
+    .where(equals(db, table, where));
+}
+
+/** Keeps what a row stands beside whose columns equal `where`, and that meets the condition. */
+export const hasRow = <T extends Table>(
+  db: Database,
+  table: T,
+  where: Equal<T>,
+  condition?: SQL,
+): SQL =>
+  exists(
+    db.read
+      .select({ one: sql`1` })
+      .from(db.table(table))
+      .where(and(equals(db, table, where), condition)),
+  );
+
+/** Reads the rows of an instance by what one of their columns holds, as `cachedRead` does. */
+export const cachedRows = <T extends Table>(
+  db: Database,
+  table: T,
+  column: keyof Row<T> & string,
+): ((instanceId: string, value: string) => Awaitable<readonly Row<T>[]>) =>
+  cachedRead(db, [table], (instanceId, value) =>
+    rowsWhere(db, table, { instanceId, [column]: value }),
+  );
