@@ -5,8 +5,9 @@ import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { requireOrganization } from "../org/index.ts";
 import { requireData, requireSchema } from "../userschema/index.ts";
-import { announceCode, changeContact, type ContactKind } from "./contact.ts";
-import { channelOf, codeKinds, invite } from "./contact-change.ts";
+import { inUnit } from "./change.ts";
+import { changeContact, type ContactKind } from "./contact.ts";
+import { channelOf, invite, issueCode } from "./contact-change.ts";
 import { createCredentials } from "./credentials.ts";
 import { type Reach, userEvents } from "./events.ts";
 import { settingOf } from "./password/set.ts";
@@ -74,8 +75,9 @@ export function humanAdder(deps: UserDeps) {
       };
       const wanted = { ...asData, data: human.data, organizationId, username: human.username };
       tx.record(user, loaded, addUser(loaded, wanted), { type: "org", id: organizationId });
+      const { ref, record } = inUnit(tx, loaded);
       if (human.externalId !== undefined) {
-        tx.record(user, loaded, changeExternalId(loaded.state, human.externalId));
+        record(changeExternalId(loaded.state, human.externalId));
       }
       if (human.email !== undefined) await addContact(tx, loaded, "email", human.email);
       if (human.phone !== undefined) await addContact(tx, loaded, "phone", human.phone);
@@ -86,18 +88,16 @@ export function humanAdder(deps: UserDeps) {
       }
       if (human.totpSecret !== undefined) {
         const totpId = newId();
-        const at = { instanceId, userId: loaded.id };
-        tx.write(await totps.keep(at, totpId, human.totpSecret, tx.now));
-        tx.record(user, loaded, [
+        tx.write(await totps.keep(ref, totpId, human.totpSecret, tx.now));
+        record([
           userEvents["human.mfa.otp.added"]({ totpId }),
           userEvents["human.mfa.otp.verified"]({ totpId }),
         ]);
       }
       if (recovery.length > 0) {
-        const rows = await recoveryCodes.keep({ instanceId, userId: loaded.id }, recovery, tx.now);
+        const rows = await recoveryCodes.keep(ref, recovery, tx.now);
         tx.write(...rows);
-        const added = { count: rows.length };
-        tx.record(user, loaded, [userEvents["human.mfa.recovery_codes.added"](added)]);
+        record([userEvents["human.mfa.recovery_codes.added"]({ count: rows.length })]);
       }
       return loaded;
     };
@@ -111,12 +111,11 @@ export function humanAdder(deps: UserDeps) {
       tx.record(user, loaded, changeContact(loaded.state, kind, { ...contact, ...human.vouched }));
       if (human.isSilent) return;
       if (kind === "email" && setting === undefined && human.hasOtherWay !== true)
-        return invite(codes, tx, loaded, instanceId);
+        return invite(codes, tx, loaded);
       if (contact.isVerified) return;
-      const at = { instanceId, userId: loaded.id };
       const delivery = { channel: channelOf[kind] };
-      await codes.issue(tx, at, codeKinds[kind], { subject: contact.address, delivery });
-      tx.record(user, loaded, announceCode(kind));
+      const { address } = contact;
+      await issueCode(codes, tx, loaded, kind, { address, delivery, reach: undefined });
     }
   };
 }

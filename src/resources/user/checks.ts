@@ -1,13 +1,14 @@
 import type { UserDeps } from "./ports.ts";
 import { constantTime } from "../../constant-time.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
+import type { CodeCheck } from "./check/attempts.ts";
 import { createCredentials } from "./credentials.ts";
 import { createEmailLoginChecks, type EmailLoginChecks } from "./email-login/email-login.ts";
 import { createIdpIntentCheck, type IdpIntentCheck } from "./idp-link/check.ts";
 import { createOtpChecks, type OtpChecks } from "./otp/otp.ts";
 import type { PasswordCheck } from "./password/check.ts";
-import { createRecoveryCodeCheck, type RecoveryCodeCheck } from "./recovery/recovery.ts";
-import { createTotpCheck, type TotpCheck } from "./totp/totp.ts";
+import { createRecoveryCodeCheck } from "./recovery/recovery.ts";
+import { createTotpCheck } from "./totp/totp.ts";
 import { createWebAuthNChecks, type WebAuthNChecks } from "./web-authn/web-authn.ts";
 
 // Longer than it takes to read and write what a wrong attempt leaves.
@@ -32,12 +33,12 @@ export type UserChecks = {
   /** Right with `changeRequired`: the user must set another password (`SetPassword`) before they go on. */
   password: PasswordCheck;
   /** A code of an app counts once: neither it nor an earlier one is right again. */
-  totp: TotpCheck;
+  totp: CodeCheck;
   /** One-time passwords by SMS and e-mail. `issue` stands in the caller's unit; sending the code is up to the caller. */
   otp: OtpChecks;
   /** Codes that are sent in the place of a password. `issue` stands in the caller's unit. */
   emailLogin: EmailLoginChecks;
-  recoveryCode: RecoveryCodeCheck;
+  recoveryCode: CodeCheck;
   /** A login with an identity provider; it counts once. */
   idpIntent: IdpIntentCheck;
   /** Passkeys and security keys. `challenge` stands in the caller's unit, who keeps the `challengeId` for the check. */

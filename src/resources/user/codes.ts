@@ -12,6 +12,7 @@ import type { CodeKind } from "./code-kinds.ts";
 import type { Reach } from "./events.ts";
 import { createMessageBudget } from "./message-budget.ts";
 import { type Notice, noticeJob } from "./notice.ts";
+import type { UserRef } from "./user-ref.ts";
 
 /**
  * Codes that are sent to people and count once (C6, C7): only their keyed digest is kept, and with it how
@@ -39,7 +40,6 @@ export const oneTimeCodes = table(
 
 const mostAttempts = 10;
 const mostWaitingMs = 48 * 3_600_000;
-type UserRef = { instanceId: string; userId: string };
 
 /** How a code gets to its user: by the caller, who is told it; or sent, with a link made from a template. */
 export type Delivery =

@@ -2,6 +2,7 @@ import type { Scope } from "../../authz/context.ts";
 import { callerId } from "../../authz/tenancy.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
+import { inUnit } from "./change.ts";
 import { emailVerification, initialization, phoneVerification } from "./code-kinds.ts";
 import { type Codes, type Delivery } from "./codes.ts";
 import { type MarkProof, type Reach, userEvents } from "./events.ts";
@@ -32,16 +33,14 @@ export async function setContact(
     proof === "sent" ? {} : requireVouching(by.scope, { ...loaded.state, userId: loaded.id });
   const isVerified = proof === "known";
   const earlier = loaded.state?.[kind];
-  const { instanceId } = by.scope;
   const isOther = addressOf(loaded.state, kind) !== address;
   if (isOther && proof === "sent" && earlier?.isVerified && callerId(by.scope) === loaded.id) {
     const delivery = { channel: channelOf[kind], urlTemplate } as const;
-    const asked = { instanceId, address, delivery, reach: undefined };
-    return issueCode(codes, tx, loaded, kind, asked);
+    return issueCode(codes, tx, loaded, kind, { address, delivery, reach: undefined });
   }
   // What was asked for before is no longer wanted.
   if (isOther && earlier !== undefined) {
-    tx.write(codes.drop({ instanceId, userId: loaded.id }, codeKinds[kind]));
+    tx.write(codes.drop(inUnit(tx, loaded).ref, codeKinds[kind]));
   }
   tx.record(user, loaded, changeContact(loaded.state, kind, { address, isVerified, ...reach }));
   if (isVerified || (loaded.state?.[kind]?.isVerified === true && proof === "sent")) {
@@ -50,18 +49,12 @@ export async function setContact(
   // The same address, still to be proven: the code that was sent holds, unless another one is asked for.
   if (earlier === loaded.state?.[kind] && proof === "sent") return undefined;
   const delivery = proof === "returned" ? proof : { channel: channelOf[kind], urlTemplate };
-  return issueCode(codes, tx, loaded, kind, {
-    address,
-    delivery,
-    instanceId,
-    reach: reach.reach,
-  });
+  return issueCode(codes, tx, loaded, kind, { address, delivery, reach: reach.reach });
 }
 
 export const channelOf = { email: "email", phone: "sms" } as const;
 
 type Issued = {
-  instanceId: string;
   address: string;
   delivery: Delivery;
   /** How far the word of the caller reaches, where they are told the code. */
@@ -74,15 +67,12 @@ export async function issueCode(
   tx: Transaction,
   loaded: Loaded<User | undefined>,
   kind: ContactKind,
-  { instanceId, address, delivery, reach }: Issued,
+  { address, delivery, reach }: Issued,
 ): Promise<string | undefined> {
-  const at = { instanceId, userId: loaded.id };
-  const code = await codes.issue(tx, at, codeKinds[kind], {
-    subject: address,
-    delivery,
-    ...(reach === undefined ? {} : { reach }),
-  });
-  tx.record(user, loaded, announceCode(kind));
+  const { ref, record } = inUnit(tx, loaded);
+  const asked = { subject: address, delivery, ...(reach === undefined ? {} : { reach }) };
+  const code = await codes.issue(tx, ref, codeKinds[kind], asked);
+  record(announceCode(kind));
   return code;
 }
 
@@ -94,11 +84,10 @@ export async function invite(
   codes: Codes,
   tx: Transaction,
   loaded: Loaded<User | undefined>,
-  instanceId: string,
 ): Promise<void> {
   const subject = loaded.state?.email?.address;
   if (subject === undefined) return;
-  const at = { instanceId, userId: loaded.id };
-  await codes.issue(tx, at, initialization, { subject, delivery: { channel: "email" } });
-  tx.record(user, loaded, [userEvents["human.initialization.code.added"]({})]);
+  const { ref, record } = inUnit(tx, loaded);
+  await codes.issue(tx, ref, initialization, { subject, delivery: { channel: "email" } });
+  record([userEvents["human.initialization.code.added"]({})]);
 }

@@ -37,9 +37,7 @@ function verified(kind: ContactKind, { reach, proof }: Mark): UserEvent {
     ...(reach === undefined ? {} : { reach }),
     ...(proof === undefined ? {} : { proof }),
   };
-  return kind === "email"
-    ? userEvents["human.email.verified"](vouched)
-    : userEvents["human.phone.verified"](vouched);
+  return userEvents[`human.${kind}.verified`](vouched);
 }
 
 /** A code proves as much as whoever was told it may vouch for; one that was sent, that the address is theirs. */
@@ -48,15 +46,11 @@ export const verifyContact = (kind: ContactKind, { reach }: Reach): UserEvent[] 
 ];
 
 export const failContact = (kind: ContactKind): UserEvent[] => [
-  kind === "email"
-    ? userEvents["human.email.verification.failed"]({})
-    : userEvents["human.phone.verification.failed"]({}),
+  userEvents[`human.${kind}.verification.failed`]({}),
 ];
 
 export const announceCode = (kind: ContactKind): UserEvent[] => [
-  kind === "email"
-    ? userEvents["human.email.code.added"]({})
-    : userEvents["human.phone.code.added"]({}),
+  userEvents[`human.${kind}.code.added`]({}),
 ];
 
 /** @throws FAILED_PRECONDITION CONTACT_MISSING where there is nothing to send a code to */

@@ -18,6 +18,7 @@ import { mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { requireOrganization } from "../org/index.ts";
 import { patchedData, requireData, requireSchema, type UserSchema } from "../userschema/index.ts";
+import { changingUser, inUnit } from "./change.ts";
 import { linkIdp } from "./idp-link/idp-link.ts";
 import { setContact } from "./contact-change.ts";
 import { toWantedContact } from "./convert.ts";
@@ -44,15 +45,6 @@ import { addCredential } from "./web-authn/new-credential.ts";
 import { type Codes } from "./codes.ts";
 
 type Service = typeof UserService;
-export type UserMethods =
-  | "createUser"
-  | "patchUser"
-  | "deactivateUser"
-  | "activateUser"
-  | "lockUser"
-  | "unlockUser"
-  | "deleteUser";
-
 /** Every method that names a user asks for the same: where they are, and whether they are the caller. */
 export function userAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
@@ -80,7 +72,7 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
   };
 }
 
-export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, UserMethods> {
+export function userHandlers(credentials: Credentials) {
   const { deps, codes } = credentials;
   const { db, events, newId } = deps;
   const change = changing(deps, user);
@@ -117,7 +109,7 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
           await requireIdp(db, tx, { instanceId: scope.instanceId, organizationId }, idpId);
           await linkIdp(tx, loaded.id, { idpId, externalUserId, username: called });
         }
-        if (passkey !== undefined) await addCredential(credentials, tx, loaded, passkey);
+        if (passkey !== undefined) await addCredential(credentials, inUnit(tx, loaded), passkey);
         return [tx.written(loaded), made];
       });
       return { details: toDetails(written()), ...response };
@@ -142,19 +134,16 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       }
       return { details: toDetails(await removeWholeUser(credentials, writeContext(scope), id)) };
     },
-  };
+  } satisfies Partial<Handlers<Service>>;
 }
 
 /** Changes what is given. Username, schema and external id are for who may write users, and the data for whom their schema lets. */
-async function patchUser(
-  { deps: { events }, codes }: Credentials,
+const patchUser = (
+  { deps, codes }: Credentials,
   scope: Scope,
   { id, patch }: { id: string; patch: PatchUser },
-) {
-  const [written, response] = await events.transact(writeContext(scope), async (tx) => {
-    const loaded = await tx.load(user, id);
-    const { state } = loaded;
-    if (state === undefined) throw userNotFound();
+) =>
+  changingUser(deps)(scope, id, async ({ tx, loaded, state, record }) => {
     const mayWrite = mayOn(scope, scope.policy.act, state);
     if ([patch.username, patch.schemaId, patch.externalId].some((is) => is !== undefined)) {
       if (!mayWrite) throw permissionMissing(scope.policy.act);
@@ -163,37 +152,24 @@ async function patchUser(
       const schema = await requireSchema(tx, patch.schemaId ?? state.schemaId);
       const as = mayWrite ? "owner" : "self";
       const data = patchedData(schema, state.data, patch.data ?? {}, as);
-      tx.record(user, loaded, changeData(state, asData(schema, data)));
+      record(changeData(state, asData(schema, data)));
     }
-    if (patch.username !== undefined) {
-      tx.record(user, loaded, changeUsername(loaded.state, patch.username));
-    }
-    if (patch.externalId !== undefined) {
-      tx.record(user, loaded, changeExternalId(loaded.state, patch.externalId));
-    }
-    const made = await setContacts(codes, tx, loaded, patch.contact, { scope });
-    return [tx.written(loaded), made];
+    if (patch.username !== undefined) record(changeUsername(loaded.state, patch.username));
+    if (patch.externalId !== undefined) record(changeExternalId(loaded.state, patch.externalId));
+    return setContacts(codes, tx, loaded, patch.contact, { scope });
   });
-  return { details: toDetails(written()), ...response };
-}
 
 /** Unlocks a user, and lifts what throttles the checks of their credentials. */
-async function unlock({ deps, attempts }: Credentials, scope: Scope, id: string) {
-  const written = await deps.events.transact(writeContext(scope), async (tx) => {
-    const loaded = await tx.load(user, id);
-    if (loaded.state === undefined) throw userNotFound();
-    const { state, organizationId } = loaded.state;
+const unlock = ({ deps, attempts }: Credentials, scope: Scope, id: string) =>
+  changingUser(deps)(scope, id, async ({ tx, ref, state, record }) => {
     // Whoever was let through to lift a throttle was not judged for a user who was locked meanwhile.
     const isJudged = scope.guard !== undefined || scope.caller.kind === "system";
-    if (state === "locked" && !isJudged) throw userOutranksCaller();
+    if (state.state === "locked" && !isJudged) throw userOutranksCaller();
     const at = { instanceId: scope.instanceId, now: tx.now };
-    const throttling = await attempts.throttling(at, { id, organizationId });
-    tx.record(user, loaded, unlockUser(loaded.state, Object.keys(throttling).length > 0));
-    tx.write(...attempts.forgive({ instanceId: scope.instanceId, userId: id }));
-    return tx.written(loaded);
+    const throttling = await attempts.throttling(at, { ...state, id });
+    record(unlockUser(state, Object.keys(throttling).length > 0));
+    tx.write(...attempts.forgive(ref));
   });
-  return { details: toDetails(written()) };
-}
 
 async function setContacts(
   codes: Codes,
@@ -204,14 +180,9 @@ async function setContacts(
 ) {
   const { email, phone } = contact ?? {};
   const set = (kind: "email" | "phone", wanted: typeof email | typeof phone) =>
-    wanted === undefined
-      ? undefined
-      : setContact(codes, tx, loaded, toWantedContact(kind, wanted), by);
-  const [emailCode, phoneCode] = [await set("email", email), await set("phone", phone)];
-  return {
-    ...(emailCode === undefined ? {} : { emailCode }),
-    ...(phoneCode === undefined ? {} : { phoneCode }),
-  };
+    wanted && setContact(codes, tx, loaded, toWantedContact(kind, wanted), by);
+  const emailCode = await set("email", email);
+  return { emailCode, phoneCode: await set("phone", phone) };
 }
 
 const builtIn = "human";

@@ -34,6 +34,7 @@ import { noticeEvents } from "./notice-events.ts";
 import { otpHandlers } from "./otp/handlers.ts";
 import { passwordHandlers } from "./password/handlers.ts";
 import { userProjection, users } from "./projection.ts";
+import { removalHandlers } from "./authenticator/removal.ts";
 import { recoveryHandlers } from "./recovery/handlers.ts";
 import { removeContentsOfUsers } from "./remove-user.ts";
 import { userStepUp } from "./step-up.ts";
@@ -170,6 +171,7 @@ export const userModule: Module<UserDeps> = {
           ...totpHandlers(credentials),
           ...otpHandlers(credentials),
           ...recoveryHandlers(credentials),
+          ...removalHandlers(credentials),
           ...idpLinkHandlers(credentials),
           ...tokenHandlers(credentials),
           ...machineHandlers(credentials),

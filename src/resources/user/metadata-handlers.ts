@@ -24,13 +24,7 @@ import {
 import { userMetadata } from "./metadata-projection.ts";
 import { requireUser } from "./user.ts";
 
-export type MetadataMethods =
-  | "setUserMetadata"
-  | "getUserMetadata"
-  | "deleteUserMetadata"
-  | "searchUserMetadata";
-
-export function metadataHandlers(deps: Deps): Pick<Handlers<typeof UserService>, MetadataMethods> {
+export function metadataHandlers(deps: Deps) {
   const { db, events, limits, secrets } = deps;
   const t = db.table(userMetadata);
   const condition = ({ filter }: MetadataFilter) =>
@@ -84,7 +78,7 @@ export function metadataHandlers(deps: Deps): Pick<Handlers<typeof UserService>,
       });
       return { details: toListDetails(found), result: found.rows.map(toMetadata) };
     },
-  };
+  } satisfies Partial<Handlers<typeof UserService>>;
 }
 
 const toMetadata = (row: Row<typeof userMetadata>): MessageInitShape<typeof MetadataSchema> => ({

@@ -18,13 +18,8 @@ import { homesReader } from "./homes.ts";
 import { readableDataOf } from "./readable.ts";
 import { verifiedDomains } from "../org/index.ts";
 
-type ReadMethods = "getUser" | "searchUsers" | "searchUserEvents";
-
 /** What is told of users, and of what happened to them. */
-export function userReadHandlers(
-  credentials: Credentials,
-): Pick<Handlers<typeof UserService>, ReadMethods> {
-  const { deps, attempts, authenticators } = credentials;
+export function userReadHandlers({ deps, attempts, authenticators }: Credentials) {
   const { db, now } = deps;
   const queries = userQueries(deps);
   const history = objectHistory(deps);
@@ -65,7 +60,7 @@ export function userReadHandlers(
       const result = found.rows.map((row) => toEvent(row, format, originOf(row)));
       return { details: toListDetails(found), result };
     },
-  };
+  } satisfies Partial<Handlers<typeof UserService>>;
 }
 
 // Those of which each use is noted.

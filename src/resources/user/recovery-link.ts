@@ -1,7 +1,8 @@
 import type { UserDeps } from "./ports.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { endAuthenticators } from "./clean-hands.ts";
+import { endAuthenticators } from "./authenticator/removal.ts";
+import { inUnit } from "./change.ts";
 import { recoveryLink } from "./code-kinds.ts";
 import { codeInvalid, createCodes } from "./codes.ts";
 import { createCredentials } from "./credentials.ts";
@@ -68,7 +69,7 @@ export function recoveryLinks(deps: UserDeps): RecoveryLinks {
         if (state.state === "locked") tx.record(user, loaded, unlockUser(state));
         // The password is replaced: what is kept of it is written anew.
         const ending = state.authenticators.filter(({ kind }) => kind !== "password");
-        endAuthenticators(credentials, tx, loaded, { instanceId, ending });
+        endAuthenticators(credentials, inUnit(tx, loaded), ending);
         await setting.set(tx, loaded);
         tx.record(user, loaded, [userEvents["sessions.ended"]({})]);
         tx.write(codes.removeAll(of), challenges.removeAll(of));

@@ -247,8 +247,11 @@ export function addPersonalAccessToken(
 }
 
 /** Makes sure that the user is still there when the unit commits. */
-export async function requireUser(tx: Transaction, id: string): Promise<User> {
-  const { state } = await tx.load(user, id);
+export const requireUser = async (tx: Transaction, id: string): Promise<User> =>
+  requireThere((await tx.load(user, id)).state);
+
+/** @throws NOT_FOUND USER_NOT_FOUND */
+export function requireThere(state: State): User {
   if (state === undefined) throw userNotFound();
   return state;
 }

@@ -134,13 +134,17 @@ export const effects: Effects = {
   "user.machine.secret.removed": secret.removed,
 };
 
+/** What an event does; each is paired with the effect of its name. */
+export const effectOf = ({ type }: AuthenticatorEvent) =>
+  effects[type] as Effect<unknown> | undefined;
+
 /** What a user logs in with after an event. */
 export function foldAuthenticators(
   before: readonly Authenticator[],
-  { type, payload }: AuthenticatorEvent,
+  event: AuthenticatorEvent,
 ): readonly Authenticator[] {
-  // Each event is paired with the effect of its name.
-  const effect = effects[type] as Effect<unknown> | undefined;
+  const { payload } = event;
+  const effect = effectOf(event);
   // What it is called is no part of what a user logs in with.
   if (effect === undefined || effect.does === "rename") return before;
   const { kind } = effect;

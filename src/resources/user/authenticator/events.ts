@@ -51,6 +51,10 @@ const totp = () => payload<{ totpId: string }>();
 const sms = () => payload<{ otpSmsId: string }>();
 const email = () => payload<{ otpEmailId: string }>();
 
+/** What the names of the events of what is registered by WebAuthn begin with; of checks of it too. */
+export const webAuthNEvents = (isPasskey: boolean) =>
+  isPasskey ? "human.passwordless.token" : "human.mfa.u2f.token";
+
 /** What happens to that which a user logs in with. Secrets, codes and hashes are never among it (C7). */
 export const authenticatorPayloads = {
   "human.password.changed": payload<{ changeRequired: boolean }>(),

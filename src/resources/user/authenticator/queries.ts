@@ -6,9 +6,9 @@ import { and, asc, eq, inArray, parameter } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import type { AuthenticatorKind } from "./authenticators.ts";
 import { userAuthenticators } from "./projection.ts";
+import type { UserRef } from "../user-ref.ts";
 
 export type AuthenticatorRow = Row<typeof userAuthenticators>;
-type UserRef = { instanceId: string; userId: string };
 
 export type AuthenticatorReader = {
   /** What a user logs in with, the oldest first; never older than the call, and frozen. */

@@ -8,6 +8,7 @@ import type { LoginPolicyReader } from "../../../settings/login/index.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
 import { instant, int, int64, type Row, table, text } from "../../../storage/table.ts";
 import { type User, user } from "../user.ts";
+import type { UserRef } from "../user-ref.ts";
 import { type CheckEvent, checkEvents } from "./events.ts";
 import { createKnownBrowsers, type KnownBrowser, knownBrowsers } from "./known-browsers.ts";
 
@@ -33,7 +34,6 @@ export const attemptCounts = table(
 );
 
 export type CheckRow = Row<typeof attemptCounts>;
-type UserRef = { instanceId: string; userId: string };
 type Failures = Pick<
   CheckRow,
   "passwordFailures" | "passwordFailedAt" | "factorFailures" | "factorFailedAt"
@@ -47,6 +47,13 @@ type Owned = { id: string; organizationId: string };
 
 /** How an attempt came out. */
 export type Judgement = { isRight: boolean; happened: CheckEvent[]; totpStep?: bigint };
+
+/** Whether a code is right. */
+export type CodeCheck = (
+  at: WriteContext,
+  userId: string | undefined,
+  code: string,
+) => Promise<boolean>;
 
 export type Attempts = {
   /**
@@ -65,6 +72,8 @@ export type Attempts = {
     counter: Counter | undefined,
     judge: (tx: Transaction, user: User, row: CheckRow) => Promise<J | undefined>,
   ): Promise<J | undefined>;
+  /** The same, where nothing else is asked. */
+  isRight(...attempt: Parameters<Attempts["judge"]>): Promise<boolean>;
   /** Until when nothing is judged by browsers that are not known, because of too many wrong attempts. */
   throttling(at: { instanceId: string; now: Date }, user: Owned): Promise<Throttling>;
   /** No wrong attempt counts any more, by whatever browser. */
@@ -135,19 +144,22 @@ export function createAttempts(deps: UserDeps, loginOf: LoginPolicyReader): Atte
     });
   }
 
+  const judgeOne: Attempts["judge"] = async (at, userId, counter, judge) => {
+    // Taken before anything is looked at: neither the answer nor its time tells anything else then.
+    if (counter !== undefined) budgets.spend("guesses", at.source);
+    const mutexKey = await mutexKeyOf(browsers, at, userId ?? nobody);
+    const judgement =
+      userId === undefined
+        ? undefined
+        : await inTurn(budgets, mutexKey, () => judged(at, userId, counter, judge));
+    if (judgement?.isRight) budgets.giveBack("guesses", at.source);
+    else deps.noteRefusal(refusedBy(at, userId, judgement));
+    return judgement ?? spend(db, at);
+  };
+
   return {
-    async judge(at, userId, counter, judge) {
-      // Taken before anything is looked at: neither the answer nor its time tells anything else then.
-      if (counter !== undefined) budgets.spend("guesses", at.source);
-      const mutexKey = await mutexKeyOf(browsers, at, userId ?? nobody);
-      const judgement =
-        userId === undefined
-          ? undefined
-          : await inTurn(budgets, mutexKey, () => judged(at, userId, counter, judge));
-      if (judgement?.isRight) budgets.giveBack("guesses", at.source);
-      else deps.noteRefusal(refusedBy(at, userId, judgement));
-      return judgement ?? spend(db, at);
-    },
+    judge: judgeOne,
+    isRight: async (...attempt) => (await judgeOne(...attempt))?.isRight === true,
     async throttling({ instanceId, now }, { id, organizationId }) {
       const row = await rowOf(instanceId, id);
       if (row === undefined) return {};

@@ -1,6 +1,6 @@
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
 import type { LoginPolicyReader } from "../../../settings/login/index.ts";
-import type { Attempts, Judgement } from "../check/attempts.ts";
+import type { Attempts } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
 import { emailLogin } from "../code-kinds.ts";
 import type { Codes, Delivery } from "../codes.ts";
@@ -52,21 +52,15 @@ export function createEmailLoginChecks(
       return { code: await codes.issue(tx, ref, emailLogin(loginId), { subject, delivery }) };
     },
 
-    async check(at, userId, { loginId, code }) {
-      const judgement = await attempts.judge<Judgement>(
-        at,
-        userId,
-        "password",
-        async (tx, state, ref) => {
-          const subject = await addressOf(at.instanceId, state);
-          if (subject === undefined) return undefined;
-          const tried = { code, subject, isCounted: true as const };
-          const isRight = (await codes.spend(tx, ref, emailLogin(loginId), tried)) !== undefined;
-          const event = isRight ? "succeeded" : "failed";
-          return { isRight, happened: [checkEvents[`human.email.login.check.${event}`]({})] };
-        },
-      );
-      return judgement?.isRight === true;
+    check(at, userId, { loginId, code }) {
+      return attempts.isRight(at, userId, "password", async (tx, state, ref) => {
+        const subject = await addressOf(at.instanceId, state);
+        if (subject === undefined) return undefined;
+        const tried = { code, subject, isCounted: true as const };
+        const isRight = (await codes.spend(tx, ref, emailLogin(loginId), tried)) !== undefined;
+        const event = isRight ? "succeeded" : "failed";
+        return { isRight, happened: [checkEvents[`human.email.login.check.${event}`]({})] };
+      });
     },
   };
 }

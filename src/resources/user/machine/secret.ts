@@ -1,19 +1,11 @@
 import { randomToken, tokenPrefixes } from "../../../crypto/digests.ts";
-import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
+import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
-import { onlyOne } from "../authenticator/authenticators.ts";
-
-type UserRef = { instanceId: string; userId: string };
+import { secretsOfUsers, type UserRef } from "../user-ref.ts";
 
 export const machineSecretKind = "machine_secret";
 
-export const machineSecretRef = ({ instanceId, userId }: UserRef): SecretRef => ({
-  instanceId,
-  ownerType: "user",
-  ownerId: userId,
-  kind: machineSecretKind,
-  id: onlyOne,
-});
+export const machineSecretRef = secretsOfUsers(machineSecretKind);
 
 /** A new client secret of a machine user, shown once, and the row that recognises it, in the place of the one before. */
 export async function newMachineSecret(

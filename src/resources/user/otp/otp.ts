@@ -1,7 +1,7 @@
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
 import { type Authenticator, authenticatorsOf } from "../authenticator/authenticators.ts";
-import type { Attempts, Judgement } from "../check/attempts.ts";
-import { type CheckEvent, checkEvents } from "../check/events.ts";
+import type { Attempts } from "../check/attempts.ts";
+import { checkEvents } from "../check/events.ts";
 import { otpLogin } from "../code-kinds.ts";
 import { type Codes, type Delivery } from "../codes.ts";
 import type { Channel } from "../notice.ts";
@@ -48,20 +48,15 @@ export function createOtpChecks(codes: Codes, attempts: Attempts): OtpChecks {
       return { code };
     },
 
-    async check(at, userId, { channel, code }) {
-      const judgement = await attempts.judge<Judgement>(
-        at,
-        userId,
-        "factor",
-        async (tx, state, row) => {
-          const chosen = choose(state, channel);
-          if (chosen === undefined) return undefined;
-          const tried = { code, subject: chosen.id, isCounted: true as const };
-          const isRight = (await codes.spend(tx, row, otpLogin(channel), tried)) !== undefined;
-          return { isRight, happened: [checked(channel, isRight)] };
-        },
-      );
-      return judgement?.isRight === true;
+    check(at, userId, { channel, code }) {
+      return attempts.isRight(at, userId, "factor", async (tx, state, row) => {
+        const chosen = choose(state, channel);
+        if (chosen === undefined) return undefined;
+        const tried = { code, subject: chosen.id, isCounted: true as const };
+        const isRight = (await codes.spend(tx, row, otpLogin(channel), tried)) !== undefined;
+        const came = isRight ? "succeeded" : "failed";
+        return { isRight, happened: [checkEvents[`human.mfa.otp.${channel}.check.${came}`]({})] };
+      });
     },
   };
 }
@@ -72,17 +67,4 @@ const choose = ({ authenticators }: User, channel: Channel): Authenticator | und
 
 /** Says that a code was made. */
 export const announced = (channel: Channel): UserEvent =>
-  channel === "sms"
-    ? userEvents["human.mfa.otp.sms.code.added"]({})
-    : userEvents["human.mfa.otp.email.code.added"]({});
-
-function checked(channel: Channel, isRight: boolean): CheckEvent {
-  if (channel === "sms") {
-    return isRight
-      ? checkEvents["human.mfa.otp.sms.check.succeeded"]({})
-      : checkEvents["human.mfa.otp.sms.check.failed"]({});
-  }
-  return isRight
-    ? checkEvents["human.mfa.otp.email.check.succeeded"]({})
-    : checkEvents["human.mfa.otp.email.check.failed"]({});
-}
+  userEvents[`human.mfa.otp.${channel}.code.added`]({});

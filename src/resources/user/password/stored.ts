@@ -6,13 +6,12 @@ import {
   spendPasswordCheck,
   verifyPassword,
 } from "../../../crypto/password-hash.ts";
-import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
+import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
+import { secretsOfUsers, type UserRef } from "../user-ref.ts";
 
 /** What is kept of a password, sealed: a hash of our own, or one that another system made. */
 export type StoredPassword = PasswordHash | { imported: string };
-
-type UserRef = { instanceId: string; userId: string };
 
 export type PasswordStore = {
   /** `source` is whose request it is: sources take turns. */
@@ -32,13 +31,7 @@ export type PasswordStore = {
   remove(user: UserRef): RowChange;
 };
 
-const ref = ({ instanceId, userId }: UserRef): SecretRef => ({
-  instanceId,
-  ownerType: "user",
-  ownerId: userId,
-  kind: "password",
-  id: "1",
-});
+const ref = secretsOfUsers("password");
 
 export function createPasswordStore(secrets: SecretStore): PasswordStore {
   async function pepper(instanceId: string) {

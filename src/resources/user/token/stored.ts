@@ -1,19 +1,12 @@
 import { randomToken, tokenPrefixes } from "../../../crypto/digests.ts";
-import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
+import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
+import { secretsOfUsers, type UserRef } from "../user-ref.ts";
 
 export const personalAccessTokenKind = "personal_access_token";
 
-type UserRef = { instanceId: string; userId: string };
-
 /** Where the digest of a personal access token is. */
-export const personalAccessTokenRef = ({ instanceId, userId }: UserRef, id: string): SecretRef => ({
-  instanceId,
-  ownerType: "user",
-  ownerId: userId,
-  kind: personalAccessTokenKind,
-  id,
-});
+export const personalAccessTokenRef = secretsOfUsers(personalAccessTokenKind);
 
 /** A new personal access token, shown once, and the row that recognises it. */
 export async function personalAccessTokenSecret(

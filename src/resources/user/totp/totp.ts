@@ -1,14 +1,13 @@
 import { Secret, TOTP } from "otpauth";
-import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
-import type { WriteContext } from "../../../eventstore/transaction.ts";
+import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
 import { cut } from "../../../texts/cut.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
-import type { Attempts, Judgement } from "../check/attempts.ts";
+import type { Attempts, CodeCheck } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
+import { secretsOfUsers, type UserRef } from "../user-ref.ts";
 
-type UserRef = { instanceId: string; userId: string };
-
+const ref = secretsOfUsers("totp");
 const period = 30;
 const secretBytes = 20;
 // What an app shows beside the code. A longer one would make a QR code that cameras do not read, and at last none at all.
@@ -41,14 +40,6 @@ export type TotpStore = {
 };
 
 export function createTotpStore(secrets: SecretStore): TotpStore {
-  const ref = ({ instanceId, userId }: UserRef, id: string): SecretRef => ({
-    instanceId,
-    ownerType: "user",
-    ownerId: userId,
-    kind: "totp",
-    id,
-  });
-
   return {
     async make(user, { id, issuer, label, createdAt }) {
       const secret = new Secret({ size: secretBytes });
@@ -83,30 +74,17 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
  * Whether a code is of one of the user's apps. Wrong ones are counted with those of their other second factors; nobody, and
  * who has no app, gets the answer of a wrong one.
  */
-export type TotpCheck = (
-  at: WriteContext,
-  userId: string | undefined,
-  code: string,
-) => Promise<boolean>;
-
-export function createTotpCheck(totps: TotpStore, attempts: Attempts): TotpCheck {
-  return async (at, userId, code) => {
-    const judgement = await attempts.judge<Judgement>(
-      at,
-      userId,
-      "factor",
-      async (tx, { authenticators }, row) => {
-        const verified = authenticatorsOf(authenticators, "totp", "verified");
-        if (verified.length === 0) return undefined;
-        for (const { id } of verified) {
-          const step = await totps.stepOf(row, id, { code, now: tx.now, after: row.totpStep });
-          if (step === undefined) continue;
-          const happened = [checkEvents["human.mfa.otp.check.succeeded"]({ totpId: id })];
-          return { isRight: true, happened, totpStep: step };
-        }
-        return { isRight: false, happened: [checkEvents["human.mfa.otp.check.failed"]({})] };
-      },
-    );
-    return judgement?.isRight === true;
-  };
-}
+export const createTotpCheck =
+  (totps: TotpStore, attempts: Attempts): CodeCheck =>
+  (at, userId, code) =>
+    attempts.isRight(at, userId, "factor", async (tx, { authenticators }, row) => {
+      const verified = authenticatorsOf(authenticators, "totp", "verified");
+      if (verified.length === 0) return undefined;
+      for (const { id } of verified) {
+        const step = await totps.stepOf(row, id, { code, now: tx.now, after: row.totpStep });
+        if (step === undefined) continue;
+        const happened = [checkEvents["human.mfa.otp.check.succeeded"]({ totpId: id })];
+        return { isRight: true, happened, totpStep: step };
+      }
+      return { isRight: false, happened: [checkEvents["human.mfa.otp.check.failed"]({})] };
+    });

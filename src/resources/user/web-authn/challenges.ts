@@ -4,6 +4,7 @@ import type { Database } from "../../../storage/database.ts";
 import { and, asc, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, insertRow, type RowChange } from "../../../storage/row-change.ts";
 import { instant, type Row, table, text } from "../../../storage/table.ts";
+import type { UserRef } from "../user-ref.ts";
 
 /** Challenges of WebAuthn that wait for their answer; each counts once (C6). */
 export const webAuthNChallenges = table(
@@ -26,7 +27,6 @@ export const webAuthNChallenges = table(
 export type Challenge = Row<typeof webAuthNChallenges>;
 export type UserVerification = "required" | "preferred" | "discouraged";
 type Purpose = "registration" | "preparation" | "login";
-type UserRef = { instanceId: string; userId: string };
 
 const lifeMs = 10 * 60_000;
 // So many ceremonies of a user can go on at once; one more ends the oldest.

@@ -1,12 +1,14 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Transaction } from "../../../eventstore/transaction.ts";
+import { webAuthNEvents } from "../authenticator/events.ts";
 import type { AuthenticatorReader, AuthenticatorRow } from "../authenticator/queries.ts";
 import { type CheckEvent, checkEvents } from "../check/events.ts";
 import { userEvents } from "../events.ts";
 import { user } from "../user.ts";
 import { verifyAssertion } from "./ceremony.ts";
 import type { UserVerification } from "./challenges.ts";
-import { toCredential, type UserRef } from "./stored.ts";
+import type { UserRef } from "../user-ref.ts";
+import { toCredential } from "./stored.ts";
 
 /**
  * Judges an answer to a challenge that counted still. The first use of a passkey that a browser made by itself has to verify its user;
@@ -49,23 +51,13 @@ export function answerJudge({
 }
 
 const failed = ({ isMarked: isPasskey, id: webAuthNId }: AuthenticatorRow): CheckEvent =>
-  isPasskey
-    ? checkEvents["human.passwordless.token.check.failed"]({ webAuthNId })
-    : checkEvents["human.mfa.u2f.token.check.failed"]({ webAuthNId });
+  checkEvents[`${webAuthNEvents(isPasskey)}.check.failed`]({ webAuthNId });
 
 function succeeded(one: AuthenticatorRow, signCount: number): CheckEvent[] {
   const { isMarked: isPasskey, id: webAuthNId, number } = one;
-  const happened: CheckEvent[] = [
-    isPasskey
-      ? checkEvents["human.passwordless.token.check.succeeded"]({ webAuthNId })
-      : checkEvents["human.mfa.u2f.token.check.succeeded"]({ webAuthNId }),
-  ];
-  if (signCount === number) return happened;
-  const counted = { webAuthNId, signCount };
-  return [
-    ...happened,
-    isPasskey
-      ? checkEvents["human.passwordless.token.signcount.changed"](counted)
-      : checkEvents["human.mfa.u2f.token.signcount.changed"](counted),
-  ];
+  const token = webAuthNEvents(isPasskey);
+  const right = checkEvents[`${token}.check.succeeded`]({ webAuthNId });
+  return signCount === number
+    ? [right]
+    : [right, checkEvents[`${token}.signcount.changed`]({ webAuthNId, signCount })];
 }

@@ -11,7 +11,8 @@ import { requestOptions } from "./ceremony.ts";
 import type { Challenges, UserVerification } from "./challenges.ts";
 import { originOf, readBrowserAnswer } from "./client-data.ts";
 import { answerJudge } from "./judge.ts";
-import { toCredential, type UserRef } from "./stored.ts";
+import type { UserRef } from "../user-ref.ts";
+import { toCredential } from "./stored.ts";
 
 /** `isUserVerified`: the authenticator knew who used it, so that it stands for a password as well. */
 export type WebAuthNOutcome =
