@@ -57,6 +57,18 @@ export async function allIds<T extends Table>(
   return ids;
 }
 
+/** The rows whose columns equal `where`. */
+export async function rowsWhere<T extends Table>(
+  db: Database,
+  table: T,
+  where: Partial<Row<T>>,
+): Promise<Row<T>[]> {
+  return db.read
+    .select()
+    .from(db.table(table))
+    .where(equal(db, table, where));
+}
+
 type ReadRow<T extends Table> = (instanceId: string, key: string) => Awaitable<Row<T> | undefined>;
 
 /**
@@ -99,15 +111,17 @@ function idsWhere<T extends Table>(
   where: Partial<Row<T>>,
   idColumn: string,
 ) {
-  const t = db.table(table) as unknown as Record<string, Column>;
-  const columnOf = (name: string) => {
-    const column = t[name];
-    if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
-    return column;
-  };
-  const equal = Object.entries(where).map(([name, value]) => eq(columnOf(name), value));
   return db.read
-    .select({ id: sql<string>`${columnOf(idColumn)}` })
+    .select({ id: sql<string>`${columnOf(db, table, idColumn)}` })
     .from(db.table(table))
-    .where(and(...equal));
+    .where(equal(db, table, where));
+}
+
+const equal = <T extends Table>(db: Database, table: T, where: Partial<Row<T>>) =>
+  and(...Object.entries(where).map(([name, value]) => eq(columnOf(db, table, name), value)));
+
+function columnOf(db: Database, table: Table, name: string): Column {
+  const column = (db.table(table) as unknown as Record<string, Column>)[name];
+  if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
+  return column;
 }

@@ -1,7 +1,7 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import { rowsWhere } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { type ApiAccess, consoleClientId, type FoundApp } from "../app/index.ts";
@@ -70,20 +70,13 @@ export type Consents = {
 
 /** What a user has allowed a client, by instance, user and client. */
 function recordedConsents(db: Database) {
-  const t = db.table(consents);
-  const recorded = cachedRead(
-    db,
-    [consents],
-    async (instanceId, _, [userId, clientId]: [string, string]) => {
-      const [row] = await db.read
-        .select({ scope: t.scope, access: t.access })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId), eq(t.clientId, clientId)));
-      return row;
-    },
-  );
+  type Of = { userId: string; clientId: string };
+  const recorded = cachedRead(db, [consents], async (instanceId, _, of: Of) => {
+    const [row] = await rowsWhere(db, consents, { instanceId, ...of });
+    return row;
+  });
   return (instanceId: string, userId: string, clientId: string) =>
-    recorded(instanceId, JSON.stringify([userId, clientId]), [userId, clientId]);
+    recorded(instanceId, JSON.stringify([userId, clientId]), { userId, clientId });
 }
 
 export function createConsents({

@@ -5,6 +5,7 @@ import {
 import type { SearchSessionsRequest } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { editorOf, type Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import { type Found, isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, gt, isNull, or, type SQL } from "../../storage/drizzle.ts";
@@ -23,13 +24,10 @@ export const isLiving = ({ expiresAt }: SessionRow, now: Date): boolean =>
 
 /** A session by its id, from memory where no session has changed, whether it has ended or not. */
 export function sessionById(db: Database) {
-  const t = db.table(sessions);
+  const rowOf = rowByKey(db, sessions);
   const metadataOf = metadataReader(db);
   return cachedRead<FoundSession | undefined>(db, [sessions, sessionMetadata], async (at, id) => {
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, at), eq(t.id, id)));
+    const row = await rowOf(at, id);
     if (row === undefined) return undefined;
     return { ...row, metadata: (await metadataOf(at, [id])).get(id) ?? {} };
   });

@@ -1,7 +1,7 @@
 import type { Reaction } from "../../eventstore/settle.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import { rowsWhere } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange } from "../../storage/row-change.ts";
 import { instant, table, text } from "../../storage/table.ts";
 import { user } from "../user/index.ts";
@@ -45,12 +45,8 @@ export function createTrustedBrowsers({
   db,
   events,
 }: Pick<Deps, "db" | "events">): TrustedBrowsers {
-  const t = db.table(trustedBrowsers);
   const ofUser = (instanceId: string, userId: string) =>
-    db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+    rowsWhere(db, trustedBrowsers, { instanceId, userId });
 
   return {
     async trust(at, userId, lifetimeMs) {

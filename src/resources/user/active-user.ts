@@ -1,7 +1,7 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { users } from "./projection.ts";
 
@@ -16,23 +16,7 @@ export function activeUserReader(parts: {
   organizations: OrganizationReader;
 }): (instanceId: string, id: string) => Awaitable<ActiveUser | undefined> {
   const { db, organizations } = parts;
-  const t = db.table(users);
-  const userById = cachedRead<(ActiveUser & { state: string }) | undefined>(
-    db,
-    [users],
-    async (instanceId, id) => {
-      const [row] = await db.read
-        .select({
-          id: t.id,
-          organizationId: t.organizationId,
-          schemaType: t.schemaType,
-          state: t.state,
-        })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    },
-  );
+  const userById = cachedRead(db, [users], rowByKey(db, users));
   return (instanceId, id) =>
     whenKnown(userById(instanceId, id), (user) => {
       if (user?.state !== "active") return undefined;

@@ -2,14 +2,16 @@ import { randomInt } from "node:crypto";
 import type { Budgets } from "../../authz/budgets.ts";
 import { invalidField } from "../../errors.ts";
 import type { SecretStore } from "../../eventstore/secret-store.ts";
+import type { Deps } from "../../projection/module.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { enqueue } from "../../jobs/job.ts";
+import { rowsWhere } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { instant, int, optionalText, table, text } from "../../storage/table.ts";
 import type { CodeKind } from "./code-kinds.ts";
 import type { Reach } from "./events.ts";
+import { linkHosts } from "./link-hosts.ts";
 import { createMessageBudget } from "./message-budget.ts";
 import { type Notice, noticeJob } from "./notice.ts";
 import type { UserRef } from "./user-ref.ts";
@@ -91,17 +93,13 @@ export type Codes = {
   removeAll(user: UserRef): RowChange;
 };
 
-export type CodesParts = {
+type CodesParts = Pick<Deps, "db" | "secrets" | "newId"> & {
   /** Absent where no request is served. */
   budgets?: Budgets | undefined;
-  db: Database;
-  secrets: SecretStore;
-  newId: () => string;
-  /** Whether links that callers give may lead there. */
-  isLinkHost(instanceId: string, address: string): Promise<boolean>;
 };
 
-export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesParts): Codes {
+export function createCodes({ db, secrets, newId, budgets }: CodesParts): Codes {
+  const isLinkHost = linkHosts(db);
   const messages = budgets && createMessageBudget({ db, secrets, budgets });
 
   return {
@@ -196,14 +194,7 @@ const digestOf = (secrets: SecretStore, user: UserRef, { name }: CodeKind, code:
   secrets.digest(user.instanceId, `${name}:${code}`);
 
 async function find(db: Database, user: UserRef, kind: CodeKind) {
-  const t = db.table(oneTimeCodes);
-  const where = codeRef(user, kind);
-  const [row] = await db.read
-    .select()
-    .from(t)
-    .where(
-      and(eq(t.instanceId, where.instanceId), eq(t.userId, where.userId), eq(t.kind, where.kind)),
-    );
+  const [row] = await rowsWhere(db, oneTimeCodes, codeRef(user, kind));
   return row;
 }
 

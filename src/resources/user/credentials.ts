@@ -6,7 +6,6 @@ import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";
 import { type Codes, createCodes } from "./codes.ts";
-import { linkHosts } from "./link-hosts.ts";
 import { createPasswordCheck, type PasswordCheck } from "./password/check.ts";
 import { createPasswordStore, type PasswordStore } from "./password/stored.ts";
 import { createRecoveryCodeStore, type RecoveryCodeStore } from "./recovery/recovery.ts";
@@ -41,13 +40,7 @@ export function createCredentials(deps: UserDeps): Credentials {
   const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
   return {
     deps,
-    codes: createCodes({
-      db,
-      secrets,
-      newId: deps.newId,
-      budgets: deps.budgets,
-      isLinkHost: linkHosts(db),
-    }),
+    codes: createCodes(deps),
     attempts,
     authenticators,
     passwords,

@@ -4,7 +4,6 @@ import type { Deps } from "../../projection/module.ts";
 import { denial } from "./code-kinds.ts";
 import { codeInvalid, createCodes } from "./codes.ts";
 import { userEvents } from "./events.ts";
-import { linkHosts } from "./link-hosts.ts";
 import { user } from "./user.ts";
 
 /** Whom a notice went to: to the address of the account, or to the one that was theirs until then. */
@@ -32,8 +31,8 @@ export type Denials = {
 };
 
 export function createDenials(parts: Parts): Denials {
-  const { db, events, secrets, newId, budgets } = parts;
-  const codes = createCodes({ db, secrets, newId, budgets, isLinkHost: linkHosts(db) });
+  const { events } = parts;
+  const codes = createCodes(parts);
   return {
     async add(tx, of, { id, told }) {
       const asked = { subject: told, delivery: "returned" } as const;

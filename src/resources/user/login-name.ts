@@ -1,8 +1,10 @@
 import type { Deps } from "../../projection/module.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { and, asc, count, eq, inArray, ne } from "../../storage/drizzle.ts";
 import { cachedRead, current } from "../../storage/read-cache.ts";
+import type { Row } from "../../storage/table.ts";
 import { instanceFacts } from "../instance/index.ts";
 import { domainHolders, provenDomains, verifiedDomains } from "../org/index.ts";
 import { domainOfName, users } from "./projection.ts";
@@ -204,22 +206,14 @@ export function userNamesReader(db: Database): UserNamesReader {
   const t = db.table(users);
   const domainsOf = verifiedDomains(db);
   const { id, organizationId, username, displayName } = t;
-  const read = (instanceId: string, ids: readonly string[]) =>
-    db.read
-      .select({ id, organizationId, username, displayName })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), inArray(id, [...ids])));
-  type Row = Awaited<ReturnType<typeof read>>[number];
+  type Named = Pick<Row<typeof users>, "id" | "organizationId" | "username" | "displayName">;
 
-  async function called(instanceId: string, row: Row): Promise<UserNames> {
+  async function called(instanceId: string, row: Named): Promise<UserNames> {
     const [domain] = await domainsOf(instanceId, row.organizationId);
     const loginName = domain === undefined ? row.username : `${row.username}@${domain}`;
     return { id: row.id, loginName, displayName: row.displayName || row.username };
   }
-  const one = cachedRead(db, [users], async (instanceId, userId) => {
-    const [row] = await read(instanceId, [userId]);
-    return row;
-  });
+  const one = cachedRead(db, [users], rowByKey(db, users));
 
   return {
     of: current(db, async (instanceId, userId) => {
@@ -227,7 +221,11 @@ export function userNamesReader(db: Database): UserNamesReader {
       return row === undefined ? undefined : called(instanceId, row);
     }),
     async ofMany(instanceId, ids) {
-      const rows = ids.length === 0 ? [] : await read(instanceId, ids);
+      if (ids.length === 0) return new Map();
+      const rows = await db.read
+        .select({ id, organizationId, username, displayName })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), inArray(id, [...ids])));
       const all = await Promise.all(rows.map((row) => called(instanceId, row)));
       return new Map(all.map((names) => [names.id, names]));
     },

@@ -3,8 +3,8 @@ import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { knownBrowserReader } from "./check/known-browsers.ts";
 import { caseFold } from "../../storage/case-fold.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { putRow } from "../../storage/row-change.ts";
 import { instant, int, table, text } from "../../storage/table.ts";
 
@@ -37,16 +37,13 @@ export function createMessageBudget(parts: {
   budgets: Budgets;
 }): MessageBudget {
   const { db, secrets, budgets } = parts;
-  const t = db.table(messageBudgets);
+  const rowOf = rowByKey(db, messageBudgets);
   const knownBrowser = knownBrowserReader(db);
 
   /** Counts one more; or the seconds after which there is room again. */
   async function count(tx: Transaction, key: string, most: number): Promise<number> {
     const { instanceId } = tx.at;
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.key, key)));
+    const row = await rowOf(instanceId, key);
     const isOver =
       row === undefined ||
       row.expiresAt <= tx.now ||

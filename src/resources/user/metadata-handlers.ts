@@ -8,8 +8,9 @@ import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service
 import { writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
+import { rowsWhere } from "../../projection/ids.ts";
 import { search } from "../../projection/search.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { eq } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { hasName } from "../object/filters.ts";
@@ -55,10 +56,7 @@ export function metadataHandlers(deps: Deps) {
     },
 
     async getUserMetadata({ id, key }, { instanceId }) {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.userId, id), eq(t.id, key)));
+      const [row] = await rowsWhere(db, userMetadata, { instanceId, userId: id, id: key });
       if (row === undefined) throw metadataNotFound();
       return { metadata: toMetadata(row) };
     },

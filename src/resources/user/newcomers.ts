@@ -3,7 +3,6 @@ import type { UserDeps } from "./ports.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import { registration } from "./code-kinds.ts";
 import { createCodes } from "./codes.ts";
-import { linkHosts } from "./link-hosts.ts";
 import type { Newcomer } from "./notice.ts";
 import { creationOptions } from "./web-authn/ceremony.ts";
 import { createChallenges } from "./web-authn/challenges.ts";
@@ -39,8 +38,8 @@ export type Newcomers = {
 };
 
 export function createNewcomers(deps: UserDeps): Newcomers {
-  const { db, events, secrets, newId, budgets } = deps;
-  const codes = createCodes({ db, secrets, newId, budgets, isLinkHost: linkHosts(db) });
+  const { db, events, newId } = deps;
+  const codes = createCodes(deps);
   const challenges = createChallenges(db);
   return {
     async ask(at, { id, address, organizationId, language }) {

@@ -18,7 +18,6 @@ import {
 import { createCodes } from "./codes.ts";
 import { addressOf } from "./contact.ts";
 import { createDenials, type Denials } from "./denial.ts";
-import { linkHosts } from "./link-hosts.ts";
 import { accountOfAddress, type UserNamesReader, userNamesReader } from "./login-name.ts";
 import { noticeEvents, userNotices } from "./notice-events.ts";
 import { deniable, mayReadNews, type Newcomer, type News, type Notice } from "./notice.ts";
@@ -176,7 +175,7 @@ const recipientOf = (id: string, address: string, { organizationId, language }: 
 /** Notices as they are when their time has come. */
 export function noticeSource(deps: Deps): NoticeSource {
   const { db, events, organizations, secrets, newId, now } = deps;
-  const codes = createCodes({ db, secrets, newId, isLinkHost: linkHosts(db) });
+  const codes = createCodes({ db, secrets, newId });
   const denials = createDenials({ db, events, secrets, newId });
   const names = userNamesReader(db);
   const accountOf = accountOfAddress(db);

@@ -7,7 +7,6 @@ import { recoveryLink } from "./code-kinds.ts";
 import { codeInvalid, createCodes } from "./codes.ts";
 import { createCredentials } from "./credentials.ts";
 import { userEvents } from "./events.ts";
-import { linkHosts } from "./link-hosts.ts";
 import { settingOf, within } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
 import { unlockUser, user, userInactive } from "./user.ts";
@@ -20,7 +19,7 @@ const subject = "recovery";
  * @throws NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION USER_IS_MACHINE, USER_INACTIVE
  */
 export async function addRecoveryLink(
-  { db, secrets, newId }: Pick<UserDeps, "db" | "secrets" | "newId">,
+  parts: Pick<UserDeps, "db" | "secrets" | "newId">,
   tx: Transaction,
   at: { instanceId: string; userId: string },
 ): Promise<{ code: string; expiresAt: Date }> {
@@ -29,8 +28,10 @@ export async function addRecoveryLink(
   if (loaded.state.state === "inactive") {
     throw userInactive("the user is deactivated, and cannot log in");
   }
-  const codes = createCodes({ db, secrets, newId, isLinkHost: linkHosts(db) });
-  const code = await codes.issue(tx, at, recoveryLink, { subject, delivery: "returned" });
+  const code = await createCodes(parts).issue(tx, at, recoveryLink, {
+    subject,
+    delivery: "returned",
+  });
   if (code === undefined) throw new Error("a code that is returned is known");
   tx.record(user, loaded, [userEvents["recovery.link.added"]({})]);
   return { code, expiresAt: new Date(tx.now.getTime() + recoveryLink.lifeMs) };

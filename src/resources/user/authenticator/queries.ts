@@ -1,5 +1,6 @@
 import type { Awaitable } from "../../../awaitable.ts";
 import { frozen } from "../../../eventstore/frozen.ts";
+import { rowsWhere } from "../../../projection/ids.ts";
 import { currentRead } from "../../../storage/read-cache.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, asc, eq, inArray, parameter } from "../../../storage/drizzle.ts";
@@ -56,10 +57,7 @@ export function authenticatorReader(db: Database): AuthenticatorReader {
     },
 
     async byLookup(instanceId, kind, lookup) {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.kind, kind), eq(t.lookup, lookup)));
+      const [row] = await rowsWhere(db, userAuthenticators, { instanceId, kind, lookup });
       return row;
     },
   };

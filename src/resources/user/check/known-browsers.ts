@@ -1,8 +1,8 @@
 import type { Presence } from "../../../eventstore/presence.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
+import { rowsWhere } from "../../../projection/ids.ts";
 import type { Deps } from "../../../projection/module.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange } from "../../../storage/row-change.ts";
 import { instant, int, type Row, table, text } from "../../../storage/table.ts";
 import { mayReadNews, tellNews } from "../notice.ts";
@@ -46,14 +46,8 @@ export type KnownBrowsers = {
 };
 
 /** All browsers by which users have logged in. */
-export const knownBrowsersOf = (db: Database) => {
-  const t = db.table(knownBrowsers);
-  return (instanceId: string, userId: string) =>
-    db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
-};
+export const knownBrowsersOf = (db: Database) => (instanceId: string, userId: string) =>
+  rowsWhere(db, knownBrowsers, { instanceId, userId });
 
 /** Finds the browser of a request among those that a user has logged in by. */
 export function knownBrowserReader(db: Database) {
