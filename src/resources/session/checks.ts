@@ -133,15 +133,14 @@ async function judge(
   }
   // One that another session had sent is none of this one.
   const { awaits } = session ?? { awaits: { sms: false, email: false } };
-  if (otpSms !== undefined) {
-    const tried = { channel: "sms", code: otpSms.code } as const;
-    const isThisRight = await checks.otp.check(at, awaits.sms ? who() : undefined, tried);
-    take(isThisRight, sessionEvents["otp.sms.checked"]({}));
-  }
-  if (otpEmail !== undefined) {
-    const tried = { channel: "email", code: otpEmail.code } as const;
-    const isThisRight = await checks.otp.check(at, awaits.email ? who() : undefined, tried);
-    take(isThisRight, sessionEvents["otp.email.checked"]({}));
+  for (const [channel, given] of [
+    ["sms", otpSms],
+    ["email", otpEmail],
+  ] as const) {
+    if (given === undefined) continue;
+    const tried = { channel, code: given.code };
+    const isThisRight = await checks.otp.check(at, awaits[channel] ? who() : undefined, tried);
+    take(isThisRight, sessionEvents[`otp.${channel}.checked`]({}));
   }
   if (recoveryCode !== undefined) {
     const isThisRight = await checks.recoveryCode(at, who(), recoveryCode.code);
@@ -172,9 +171,8 @@ const asksAnything = (wanted: Checks): boolean =>
 
 /** How many checks are made of what a user has. */
 const countOf = (wanted: Checks): number => {
-  const { password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
-  const asked = [password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode];
-  return Math.max(asked.filter((each) => each !== undefined).length, 1);
+  const asked = ChecksSchema.fields.filter((each) => isFieldSet(wanted, each));
+  return Math.max(asked.filter(({ localName }) => localName !== "user").length, 1);
 };
 
 const wrongCredentials = (): DomainError =>

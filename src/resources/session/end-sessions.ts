@@ -38,8 +38,7 @@ export async function endSome(
 ): Promise<number> {
   const { instanceId } = at;
   let ended = 0;
-  for (let from = 0; from < ids.length; from += atOnce) {
-    const some = ids.slice(from, from + atOnce);
+  for (const some of fewOf(ids)) {
     ended += await deps.events.transact(at, async (tx) => {
       let count = 0;
       for (const sessionId of some) {
@@ -51,6 +50,10 @@ export async function endSome(
     });
   }
   return ended;
+}
+
+function* fewOf(ids: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < ids.length; from += atOnce) yield ids.slice(from, from + atOnce);
 }
 
 /** Removes what has expired or ended with its user. It counts no more already, so nothing waits for this. */
@@ -84,8 +87,7 @@ export const removeContentsOfSessions =
 async function endAll(deps: Parts, at: WriteContext, ids: string[]): Promise<void> {
   const t = deps.db.table(sessions);
   const { instanceId } = at;
-  for (let from = 0; from < ids.length; from += atOnce) {
-    const some = ids.slice(from, from + atOnce);
+  for (const some of fewOf(ids)) {
     await deps.events.transact(at, async (tx) => {
       for (const sessionId of some) await tx.load(session, sessionId);
       // Read after the streams: one that was given more time meanwhile makes the decision be taken anew.

@@ -11,12 +11,7 @@ import { createIdpLogins, type Said } from "../idpintent/index.ts";
 import { linkedUserReader } from "../user/index.ts";
 import { redirectGuard } from "./idp-redirects.ts";
 
-export type IdpIntentHandlers = Pick<
-  Handlers<typeof SessionService>,
-  "startIdentityProviderIntent" | "getIdentityProviderIntent"
->;
-
-export function idpIntentHandlers(deps: UserDeps): IdpIntentHandlers {
+export function idpIntentHandlers(deps: UserDeps) {
   const intents = createIdpLogins(deps, linkedUserReader(deps));
   const requireOwn = redirectGuard(deps);
   const organizationOf = ({ context }: Scope) =>
@@ -54,7 +49,7 @@ export function idpIntentHandlers(deps: UserDeps): IdpIntentHandlers {
         userId: login.userId ?? "",
       };
     },
-  };
+  } satisfies Partial<Handlers<typeof SessionService>>;
 }
 
 const toNextStep = (way: Way) =>

@@ -89,53 +89,31 @@ const authenticator =
   ({ authenticators }, _, subject) =>
     authenticatorsOf(authenticators, kind).find(({ id }) => id === subject)?.address;
 
+type SentCode = keyof typeof noticeEvents & `${string}.code.sent`;
+const sentAs = (
+  kind: CodeKind,
+  topic: NoticeTopic,
+  address: Coded["address"],
+  sent: SentCode,
+): Coded => ({ kind, topic, address, sent: noticeEvents[sent]({}) });
+
 const coded: readonly Coded[] = [
-  {
-    kind: initialization,
-    topic: "initialization",
-    address: sameContact,
-    sent: noticeEvents["human.initialization.code.sent"]({}),
-  },
-  {
-    kind: emailVerification,
-    topic: "email.verification",
-    address: askedContact,
-    sent: noticeEvents["human.email.code.sent"]({}),
-  },
-  {
-    kind: emailLogin(""),
-    topic: "email.login",
-    address: sameContact,
-    sent: noticeEvents["human.email.login.code.sent"]({}),
-  },
-  {
-    kind: phoneVerification,
-    topic: "phone.verification",
-    address: askedContact,
-    sent: noticeEvents["human.phone.code.sent"]({}),
-  },
-  {
-    kind: passwordReset,
-    topic: "password.reset",
-    address: contact,
-    sent: noticeEvents["human.password.code.sent"]({}),
-  },
-  {
-    kind: passkeyRegistration,
-    topic: "passkey.registration",
-    address: contact,
-    sent: noticeEvents["human.passwordless.initialization.code.sent"]({}),
-  },
-  ...(["sms", "email"] as const).flatMap((channel): Coded[] => {
-    const address = authenticator(`otp_${channel}`);
-    const sent = noticeEvents[`human.mfa.otp.${channel}.code.sent`]({});
-    return [otpLogin(channel), otpRegistration(channel)].map((kind) => ({
-      kind,
-      topic: "otp",
-      address,
-      sent,
-    }));
-  }),
+  sentAs(initialization, "initialization", sameContact, "human.initialization.code.sent"),
+  sentAs(emailVerification, "email.verification", askedContact, "human.email.code.sent"),
+  sentAs(emailLogin(""), "email.login", sameContact, "human.email.login.code.sent"),
+  sentAs(phoneVerification, "phone.verification", askedContact, "human.phone.code.sent"),
+  sentAs(passwordReset, "password.reset", contact, "human.password.code.sent"),
+  sentAs(
+    passkeyRegistration,
+    "passkey.registration",
+    contact,
+    "human.passwordless.initialization.code.sent",
+  ),
+  ...(["sms", "email"] as const).flatMap((channel) =>
+    [otpLogin(channel), otpRegistration(channel)].map((kind) =>
+      sentAs(kind, "otp", authenticator(`otp_${channel}`), `human.mfa.otp.${channel}.code.sent`),
+    ),
+  ),
 ];
 
 /** The kind of a name; of codes of log-ins, which have a kind each, the one that they all have in common. */
