@@ -1,7 +1,7 @@
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
-import { effectOf } from "./authenticator/effects.ts";
-import { isAuthenticatorEvent, type UserEvent } from "./events.ts";
+import { effectOf } from "./authenticator/events.ts";
+import type { UserEvent } from "./events.ts";
 
 type Made = { makerId: string; createdAt: Date };
 
@@ -67,7 +67,7 @@ function madeBy(event: UserEvent): string | undefined {
 
 /** Which of the user's authenticators an event adds or removes, if it does that. */
 function authenticatorOf(event: UserEvent, does: "add" | "remove"): string | undefined {
-  const effect = isAuthenticatorEvent(event) ? effectOf(event) : undefined;
+  const effect = effectOf(event);
   if (effect?.does !== does) return undefined;
   return holdId({ kind: effect.kind, id: effect.id(event.payload) });
 }

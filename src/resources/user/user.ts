@@ -4,7 +4,7 @@ import { aggregate } from "../../eventstore/aggregate.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
-import { foldAuthenticators } from "./authenticator/effects.ts";
+import { afterEvent } from "./authenticator/events.ts";
 import {
   type AddedUser,
   type AuthenticatorEvent,
@@ -53,7 +53,7 @@ function evolve(state: State, event: UserEvent): State {
     default:
       if (state === undefined) return undefined;
       return isAuthenticatorEvent(event)
-        ? { ...state, authenticators: foldAuthenticators(state.authenticators, event) }
+        ? { ...state, authenticators: afterEvent(state.authenticators, event) }
         : { ...state, ...changeOf(state, event) };
   }
 }
