@@ -87,16 +87,12 @@ export function createConsents({
   const of = recordedConsents(db);
   const projects = projectReader(db);
   const ownProject = ownProjectReader(db);
+  const isAtHome = homeReader(db);
 
   async function besideOwnApi(instanceId: string, scope: readonly string[]) {
     const own = await ownProject(instanceId);
     return scope.filter((word) => !asksForOwnApi([word], own));
   }
-
-  const home = {
-    grants: projectGrantReader(db),
-    isAccepted: acceptanceReader(db, membershipReader(db)),
-  };
 
   return {
     async isDue(instanceId, user, app, { scope, prompt = [] }) {
@@ -111,7 +107,7 @@ export function createConsents({
         if ((row?.access ?? null) === null || prompt.includes("consent")) return true;
       }
       const others = scope.filter((word) => !apiWords.includes(word));
-      const asked = (await isAtHome(home, instanceId, user, app))
+      const asked = (await isAtHome(instanceId, user, app))
         ? await foreignProjects(projects, instanceId, user, app, others)
         : others;
       return !asked.every((word) => row?.scope.includes(word) ?? false);
@@ -147,12 +143,7 @@ export function createConsents({
           before: loaded.state?.scope ?? [],
           now: scope,
         });
-        const given = {
-          userId: user.id,
-          clientId,
-          scope: [...scope],
-          ...(access === undefined ? {} : { access }),
-        };
+        const given = { userId: user.id, clientId, scope: [...scope], ...(access && { access }) };
         const owner = { type: "org", id: user.organizationId } as const;
         tx.record(consent, loaded, [consentEvents["consent.granted"](given)], owner);
       });
@@ -161,24 +152,17 @@ export function createConsents({
 }
 
 /** Users of the app's own organization, and of one that has accepted a grant of its project. */
-async function isAtHome(
-  {
-    grants,
-    isAccepted,
-  }: {
-    grants: ReturnType<typeof projectGrantReader>;
-    isAccepted: ReturnType<typeof acceptanceReader>;
-  },
-  instanceId: string,
-  user: User,
-  app: AskingApp,
-): Promise<boolean> {
-  if (app.organizationId === user.organizationId) return true;
-  const theirs = (await grants.ofProject(instanceId, app.projectId)).find(
-    ({ state, grantedOrganizationId }) =>
-      state === "active" && grantedOrganizationId === user.organizationId,
-  );
-  return theirs !== undefined && isAccepted(theirs);
+function homeReader(db: Database) {
+  const grants = projectGrantReader(db);
+  const isAccepted = acceptanceReader(db, membershipReader(db));
+  return async (instanceId: string, user: User, app: AskingApp): Promise<boolean> => {
+    if (app.organizationId === user.organizationId) return true;
+    const theirs = (await grants.ofProject(instanceId, app.projectId)).find(
+      ({ state, grantedOrganizationId }) =>
+        state === "active" && grantedOrganizationId === user.organizationId,
+    );
+    return theirs !== undefined && isAccepted(theirs);
+  };
 }
 
 /** Whoever lets an app act while they are away is told of it, once. */

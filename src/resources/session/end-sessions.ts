@@ -1,4 +1,9 @@
-import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
+import {
+  ownWork,
+  type Transaction,
+  type WriteContext,
+  type Written,
+} from "../../eventstore/transaction.ts";
 import type { Sweep } from "../../jobs/sweeper.ts";
 import { someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -69,7 +74,7 @@ export const sweepSessions =
       .limit(limit);
     for (const [instanceId, found] of Map.groupBy(due, (each) => each.instanceId)) {
       const ids = found.map(({ id }) => id);
-      await endAll(deps, sweeping(instanceId), ids);
+      await endAll(deps, ownWork({ instanceId, editorId: "system:sweeper" }), ids);
     }
     return due.length;
   };
@@ -103,11 +108,3 @@ async function endAll(deps: Parts, at: WriteContext, ids: string[]): Promise<voi
     });
   }
 }
-
-const sweeping = (instanceId: string): WriteContext => ({
-  instanceId,
-  editorId: "system:sweeper",
-  service: "",
-  clientId: "",
-  requestId: "",
-});

@@ -101,6 +101,16 @@ const endThoseOfUser = ({ instanceId, aggregateId: userId }: Recorded) => [
   updateRows(sessions, { instanceId, userId }, ended),
 ];
 
+/** Events by which a user has a second factor less. */
+export const factorEnds = [
+  "user.human.passwordless.token.removed",
+  "user.human.mfa.u2f.token.removed",
+  "user.human.mfa.otp.removed",
+  "user.human.mfa.otp.sms.removed",
+  "user.human.mfa.otp.email.removed",
+  "user.human.mfa.recovery_codes.removed",
+] as const;
+
 const spareNoMore = ({ instanceId, aggregateId: userId }: Recorded) => [
   updateRows(sessions, { instanceId, userId }, { trustedSince: null }),
 ];
@@ -170,12 +180,7 @@ export const sessionProjection = projection(
     "user.human.password.changed": endThoseOfUser,
     "user.human.password.removed": endThoseOfUser,
     "user.sessions.ended": endThoseOfUser,
-    "user.human.passwordless.token.removed": spareNoMore,
-    "user.human.mfa.u2f.token.removed": spareNoMore,
-    "user.human.mfa.otp.removed": spareNoMore,
-    "user.human.mfa.otp.sms.removed": spareNoMore,
-    "user.human.mfa.otp.email.removed": spareNoMore,
-    "user.human.mfa.recovery_codes.removed": spareNoMore,
+    ...Object.fromEntries(factorEnds.map((type) => [type, spareNoMore])),
   }),
   on(organizationEvents, {
     "org.removed": ({ instanceId, aggregateId: organizationId }) => [

@@ -1,6 +1,5 @@
 import type { UserDeps } from "./ports.ts";
-import { constantTime } from "../../constant-time.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
+import { constantTime, type Outcome } from "../../constant-time.ts";
 import type { CodeCheck } from "./check/attempts.ts";
 import { createCredentials } from "./credentials.ts";
 import { createEmailLoginChecks, type EmailLoginChecks } from "./email-login/email-login.ts";
@@ -47,25 +46,25 @@ export type UserChecks = {
 
 export function userChecks(deps: UserDeps): UserChecks {
   const credentials = createCredentials(deps);
-  const { attempts, authenticators, codes, recoveryCodes, totps } = credentials;
   const { refusals } = constantTime(refusalMs);
-  const totp = createTotpCheck(totps, attempts);
-  const otp = createOtpChecks(codes, attempts);
-  const emailLogin = createEmailLoginChecks(codes, attempts, loginSettingsReader(deps.db));
-  const recoveryCode = createRecoveryCodeCheck(recoveryCodes, attempts, authenticators);
-  const idpIntent = createIdpIntentCheck(deps, attempts);
-  const webAuthN = createWebAuthNChecks(deps, credentials);
+  const timed =
+    <T extends unknown[], R extends Outcome>(check: (...tried: T) => Promise<R>) =>
+    (...tried: T) =>
+      refusals(() => check(...tried));
+  const otp = createOtpChecks(credentials);
+  const emailLogin = createEmailLoginChecks(credentials);
+  const webAuthN = createWebAuthNChecks(credentials);
   return {
     password: credentials.checkPassword,
-    totp: (...tried) => refusals(() => totp(...tried)),
-    otp: { ...otp, check: (...tried) => refusals(() => otp.check(...tried)) },
-    emailLogin: { ...emailLogin, check: (...tried) => refusals(() => emailLogin.check(...tried)) },
-    recoveryCode: (...tried) => refusals(() => recoveryCode(...tried)),
-    idpIntent: (...tried) => refusals(() => idpIntent(...tried)),
+    totp: timed(createTotpCheck(credentials)),
+    otp: { ...otp, check: timed(otp.check) },
+    emailLogin: { ...emailLogin, check: timed(emailLogin.check) },
+    recoveryCode: timed(createRecoveryCodeCheck(credentials)),
+    idpIntent: timed(createIdpIntentCheck(credentials)),
     webAuthN: {
       ...webAuthN,
-      check: (...tried) => refusals(() => webAuthN.check(...tried)),
-      checkDiscovered: (...tried) => refusals(() => webAuthN.checkDiscovered(...tried)),
+      check: timed(webAuthN.check),
+      checkDiscovered: timed(webAuthN.checkDiscovered),
     },
   };
 }

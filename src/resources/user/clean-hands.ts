@@ -3,10 +3,12 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import { whoAnswersFor } from "../idp/index.ts";
 import { endAuthenticators } from "./authenticator/removal.ts";
 import { inUnit } from "./change.ts";
+import { addressOf, contactChanged } from "./contact.ts";
 import { createCredentials } from "./credentials.ts";
 import { userEvents } from "./events.ts";
 import { holdId, holdMakers } from "./hold-makers.ts";
 import { type User, user } from "./user.ts";
+import type { UserRef } from "./user-ref.ts";
 
 /** What logs a user in, or counts as their proof, and who made it. */
 export type UserHold = { id: string; makerId: string; createdAt: Date; isKept: boolean };
@@ -28,7 +30,7 @@ export function cleanHands(deps: UserDeps) {
 
   return async (
     tx: Transaction,
-    at: { instanceId: string; userId: string },
+    at: UserRef,
     { isTrusted, keep }: { isTrusted(makerId: string): Promise<boolean>; keep: readonly string[] },
   ): Promise<UserHold[]> => {
     const { instanceId, userId } = at;
@@ -78,14 +80,12 @@ export function cleanHands(deps: UserDeps) {
       }
     }
     if (ended.size === 0) return found;
-    const { authenticators, email, phone } = loaded.state;
-    const lost = authenticators.filter((each) => ended.has(holdId(each)));
+    const { state } = loaded;
+    const lost = state.authenticators.filter((each) => ended.has(holdId(each)));
     endAuthenticators(credentials, one, lost);
-    if (email !== undefined && ended.has("email")) {
-      one.record([userEvents["human.email.changed"]({ address: email.address })]);
-    }
-    if (phone !== undefined && ended.has("phone")) {
-      one.record([userEvents["human.phone.changed"]({ number: phone.number })]);
+    for (const kind of ["email", "phone"] as const) {
+      const address = addressOf(state, kind);
+      if (address !== undefined && ended.has(kind)) one.record([contactChanged(kind, address)]);
     }
     return found;
   };
@@ -97,7 +97,7 @@ export function cleanHands(deps: UserDeps) {
 async function sessionsOfOthers(
   deps: UserDeps,
   tx: Transaction,
-  at: { instanceId: string; userId: string },
+  at: UserRef,
   by: { trusts(makerId: string): Promise<boolean>; keep: readonly string[] },
 ): Promise<UserHold[]> {
   const others: UserHold[] = [];
@@ -112,7 +112,7 @@ async function sessionsOfOthers(
 /** Whether tokens in the name of the user are held by somebody who does not cover what the user comes to. */
 async function isActedFor(
   deps: UserDeps,
-  at: { instanceId: string; userId: string },
+  at: UserRef,
   trusts: (makerId: string) => Promise<boolean>,
 ): Promise<boolean> {
   for (const actorId of await deps.tokensInName.actors(at)) {

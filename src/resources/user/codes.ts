@@ -55,7 +55,7 @@ export type Codes = {
    * One that is returned proves no more than the word of who is told it: `reach` says how far that goes (J9).
    *
    * @throws INVALID_ARGUMENT URL_TEMPLATE_DENIED for a link that leads elsewhere than to the instance or an allowed host
-   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT as `MessageBudget.take`
+   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT as `createMessageBudget`
    */
   issue(
     tx: Transaction,
@@ -100,7 +100,7 @@ type CodesParts = Pick<Deps, "db" | "secrets" | "newId"> & {
 
 export function createCodes({ db, secrets, newId, budgets }: CodesParts): Codes {
   const isLinkHost = linkHosts(db);
-  const messages = budgets && createMessageBudget({ db, secrets, budgets });
+  const messages = budgets && createMessageBudget({ db, secrets }, budgets);
 
   return {
     async issue(tx, user, kind, { subject, delivery, reach }) {
@@ -216,3 +216,9 @@ export const codeInvalid = (field: string) =>
     "CODE_INVALID",
     "the code is wrong, expired or spent: ask for another one and try again",
   );
+
+/** A code that was to be returned. */
+export function returned(code: string | undefined): string {
+  if (code === undefined) throw new Error("a code that is returned is known");
+  return code;
+}

@@ -5,9 +5,8 @@ import type {
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
-import { changingUser } from "./change.ts";
-import { codeInvalid, type Delivery } from "./codes.ts";
+import { changingUser, type UserInUnit } from "./change.ts";
+import { codeInvalid } from "./codes.ts";
 import { channelOf, codeKinds, issueCode, setContact } from "./contact-change.ts";
 import {
   addressOf,
@@ -18,48 +17,40 @@ import {
   verifyContact,
 } from "./contact.ts";
 import type { Credentials } from "./credentials.ts";
-import { toWantedContact, type WantedContact } from "./convert.ts";
+import { toDelivery, toWantedContact, type WantedContact } from "./convert.ts";
 import { callerId } from "../../authz/tenancy.ts";
 import type { Reach, UserEvent } from "./events.ts";
 import { tellNews } from "./notice.ts";
 import { requireThere, type User } from "./user.ts";
-import type { UserRef } from "./user-ref.ts";
 import { requireVouching } from "./vouch.ts";
 
 type Asked = ResendEmailCode["delivery"] | ResendPhoneCode["delivery"] | undefined;
-
-function deliveryOf(kind: ContactKind, asked: Asked): Delivery {
-  if (asked?.case === "returnCode") return "returned";
-  const urlTemplate =
-    asked?.value !== undefined && "urlTemplate" in asked.value
-      ? asked.value.urlTemplate
-      : undefined;
-  return { channel: channelOf[kind], urlTemplate };
-}
 
 export function contactHandlers({ deps, codes }: Credentials) {
   const { newId } = deps;
   const change = changingUser(deps);
 
   const set = (scope: Scope, id: string, wanted: WantedContact) =>
-    change(scope, id, async ({ tx, loaded, ref, state }) => {
+    change(scope, id, async (one) => {
+      const { state, loaded } = one;
       const { kind } = wanted;
       const former = addressOf(state, kind);
-      const verificationCode = await setContact(codes, tx, loaded, wanted, { scope });
+      const verificationCode = await setContact(codes, one, wanted, scope);
       const isOther = addressOf(requireThere(loaded.state), kind) !== former;
-      if (state[kind]?.isVerified === true && isOther) tellFormer(tx, newId, ref, kind, former);
+      if (state[kind]?.isVerified === true && isOther) tellFormer(one, newId, kind, former);
       return { verificationCode };
     });
 
   async function verify(scope: Scope, id: string, kind: ContactKind, code: string) {
-    const { isProven, ...answer } = await change(scope, id, async ({ tx, ref, state, record }) => {
+    const { isProven, ...answer } = await change(scope, id, async (one) => {
+      const { tx, ref, state, record } = one;
       const former = addressOf(state, kind) ?? "";
       const subject = (await codes.subjectOf(ref, codeKinds[kind])) ?? former;
       const isChange = subject !== former && state[kind]?.isVerified === true;
       if (!isChange) requireUnproven(state, kind);
       const right = await codes.spend(tx, ref, codeKinds[kind], { code, subject });
       record(judged(state, kind, { isChange, subject, right }));
-      if (isChange && right !== undefined) tellFormer(tx, newId, ref, kind, former);
+      if (isChange && right !== undefined) tellFormer(one, newId, kind, former);
       return { isProven: right !== undefined };
     });
     if (!isProven) throw codeInvalid("verification_code");
@@ -67,18 +58,19 @@ export function contactHandlers({ deps, codes }: Credentials) {
   }
 
   const resend = (scope: Scope, id: string, kind: ContactKind, asked: Asked) =>
-    change(scope, id, async ({ tx, loaded, ref, state }) => {
-      const pending = await codes.subjectOf(ref, codeKinds[kind]);
+    change(scope, id, async (one) => {
+      const { state } = one;
+      const pending = await codes.subjectOf(one.ref, codeKinds[kind]);
       const former = addressOf(state, kind);
       const isOwn = state[kind]?.isVerified === true && callerId(scope) === id;
       const isChange = isOwn && pending !== undefined && pending !== former;
       if (!isChange) requireUnproven(state, kind);
       const address = isChange ? pending : (former ?? "");
-      const delivery = deliveryOf(kind, asked);
+      const delivery = toDelivery(channelOf[kind], asked);
       const about = { ...state, userId: id };
       const { reach } = delivery === "returned" ? requireVouching(scope, about) : {};
       const wanted = { address, delivery, reach };
-      return { verificationCode: await issueCode(codes, tx, loaded, kind, wanted) };
+      return { verificationCode: await issueCode(codes, one, kind, wanted) };
     });
 
   return {
@@ -113,12 +105,11 @@ function judged(
 
 /** Where the user was reached until now, they are told that it counts no more. */
 function tellFormer(
-  tx: Transaction,
+  { tx, ref }: UserInUnit,
   newId: () => string,
-  of: UserRef,
   kind: ContactKind,
   former = "",
 ): void {
   const news = kind === "email" ? "email.changed" : "phone.changed";
-  tellNews(tx, newId, of, { news, former }, channelOf[kind]);
+  tellNews(tx, newId, ref, { news, former }, channelOf[kind]);
 }

@@ -17,18 +17,18 @@ export function changeContact(
   if (state === undefined) throw userNotFound();
   const { address, isVerified, reach, proof } = wanted;
   const same = addressOf(state, kind) === address;
-  const changed = same
-    ? []
-    : [
-        kind === "email"
-          ? userEvents["human.email.changed"]({ address })
-          : userEvents["human.phone.changed"]({ number: address }),
-      ];
+  const changed = same ? [] : [contactChanged(kind, address)];
   // Whoever vouches for less takes nothing from a mark that is there.
   const known = same && state[kind]?.isVerified === true ? state[kind] : undefined;
   const isNews = known === undefined || (known.reach !== undefined && reach === undefined);
   return isVerified && isNews ? [...changed, verified(kind, { reach, proof })] : changed;
 }
+
+/** Sets an address, which is to be proven again where it is the same one. */
+export const contactChanged = (kind: ContactKind, address: string): UserEvent =>
+  kind === "email"
+    ? userEvents["human.email.changed"]({ address })
+    : userEvents["human.phone.changed"]({ number: address });
 
 type Mark = { [K in keyof (Reach & MarkProof)]: (Reach & MarkProof)[K] | undefined };
 

@@ -32,24 +32,21 @@ export type Credentials = {
 
 export function createCredentials(deps: UserDeps): Credentials {
   const { db, secrets } = deps;
-  const attempts = createAttempts(deps, loginSettingsReader(db));
-  const authenticators = authenticatorReader(db);
-  const passwords = createPasswordStore(secrets);
   const securityOf = securitySettingsReader(db);
   const { refusals } = constantTime(50);
-  const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
-  return {
+  const others = {
     deps,
     codes: createCodes(deps),
-    attempts,
-    authenticators,
-    passwords,
+    attempts: createAttempts(deps, loginSettingsReader(db)),
+    authenticators: authenticatorReader(db),
+    passwords: createPasswordStore(secrets),
     policyOf: passwordPolicyReader(db),
-    checkPassword: (...tried) => refusals(() => checkPassword(...tried)),
     totps: createTotpStore(secrets),
     recoveryCodes: createRecoveryCodeStore(secrets),
     challenges: createChallenges(db),
     requireDomain: domainsOfInstances(deps),
-    relatedOrigins: async (instanceId) => (await securityOf(instanceId)).relatedOrigins,
+    relatedOrigins: async (instanceId: string) => (await securityOf(instanceId)).relatedOrigins,
   };
+  const checkPassword = createPasswordCheck(others);
+  return { ...others, checkPassword: (...tried) => refusals(() => checkPassword(...tried)) };
 }

@@ -1,4 +1,3 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { SetContact } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
 import type { PatchUser } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
@@ -7,8 +6,6 @@ import { userOutranksCaller } from "../../authz/holds.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { loginClient } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
-import type { Loaded } from "../../eventstore/eventstore.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { requireIdp } from "../idp/index.ts";
@@ -17,8 +14,8 @@ import { changing } from "../object/plain.ts";
 import { mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { requireOrganization } from "../org/index.ts";
-import { patchedData, requireData, requireSchema, type UserSchema } from "../userschema/index.ts";
-import { changingUser, inUnit } from "./change.ts";
+import { patchedData, requireData, requireSchema } from "../userschema/index.ts";
+import { changingUser, inUnit, type UserInUnit } from "./change.ts";
 import { linkIdp } from "./idp-link/idp-link.ts";
 import { setContact } from "./contact-change.ts";
 import { toWantedContact } from "./convert.ts";
@@ -36,15 +33,16 @@ import {
   changeUsername,
   deactivateUser,
   lockUser,
-  type User,
   unlockUser,
   user,
   userNotFound,
 } from "./user.ts";
+import { dataOf } from "./user-data.ts";
 import { addCredential } from "./web-authn/new-credential.ts";
 import { type Codes } from "./codes.ts";
 
 type Service = typeof UserService;
+
 /** Every method that names a user asks for the same: where they are, and whether they are the caller. */
 export function userAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
@@ -52,8 +50,7 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
   const policyOf = loginSettingsReader(deps.db);
   const byId = authorizeById(UserService, async ({ id }, scope) => {
     const row = await queries.find(scope.instanceId, id);
-    const owned =
-      row === undefined ? undefined : { organizationId: row.organizationId, userId: row.id };
+    const owned = row && { organizationId: row.organizationId, userId: row.id };
     return tenancy.require(scope, owned, userNotFound);
   });
   return {
@@ -94,22 +91,21 @@ export function userHandlers(credentials: Credentials) {
         requireData(schema, data, "owner");
         if (userId !== undefined) await chosen.requireFree(tx, scope.instanceId, userId);
         const loaded = tx.begin(user, passkey?.userId ?? userId ?? newId());
-        const added = addUser(loaded, { ...asData(schema, data), organizationId, username });
+        const added = addUser(loaded, { ...dataOf(schema, data), organizationId, username });
         tx.record(user, loaded, added, { type: "org", id: organizationId });
-        if (externalId !== undefined) {
-          tx.record(user, loaded, changeExternalId(loaded.state, externalId));
-        }
-        const made = await setContacts(codes, tx, loaded, contact, { scope });
+        const one = inUnit(tx, loaded);
+        if (externalId !== undefined) one.record(changeExternalId(loaded.state, externalId));
+        const made = await setContacts(codes, one, contact, scope);
         if (setting !== undefined) {
           requirePerson(loaded.state);
           await setting.check(loaded.state);
-          await setting.set(tx, loaded);
+          await setting.set(one);
         }
         for (const { idpId, userId: externalUserId, username: called } of links) {
           await requireIdp(db, tx, { instanceId: scope.instanceId, organizationId }, idpId);
           await linkIdp(tx, loaded.id, { idpId, externalUserId, username: called });
         }
-        if (passkey !== undefined) await addCredential(credentials, inUnit(tx, loaded), passkey);
+        if (passkey !== undefined) await addCredential(credentials, one, passkey);
         return [tx.written(loaded), made];
       });
       return { details: toDetails(written()), ...response };
@@ -143,7 +139,8 @@ const patchUser = (
   scope: Scope,
   { id, patch }: { id: string; patch: PatchUser },
 ) =>
-  changingUser(deps)(scope, id, async ({ tx, loaded, state, record }) => {
+  changingUser(deps)(scope, id, async (one) => {
+    const { tx, loaded, state, record } = one;
     const mayWrite = mayOn(scope, scope.policy.act, state);
     if ([patch.username, patch.schemaId, patch.externalId].some((is) => is !== undefined)) {
       if (!mayWrite) throw permissionMissing(scope.policy.act);
@@ -152,11 +149,11 @@ const patchUser = (
       const schema = await requireSchema(tx, patch.schemaId ?? state.schemaId);
       const as = mayWrite ? "owner" : "self";
       const data = patchedData(schema, state.data, patch.data ?? {}, as);
-      record(changeData(state, asData(schema, data)));
+      record(changeData(state, dataOf(schema, data)));
     }
     if (patch.username !== undefined) record(changeUsername(loaded.state, patch.username));
     if (patch.externalId !== undefined) record(changeExternalId(loaded.state, patch.externalId));
-    return setContacts(codes, tx, loaded, patch.contact, { scope });
+    return setContacts(codes, one, patch.contact, scope);
   });
 
 /** Unlocks a user, and lifts what throttles the checks of their credentials. */
@@ -173,23 +170,15 @@ const unlock = ({ deps, attempts }: Credentials, scope: Scope, id: string) =>
 
 async function setContacts(
   codes: Codes,
-  tx: Transaction,
-  loaded: Loaded<User | undefined>,
+  one: UserInUnit,
   contact: SetContact | undefined,
-  by: { scope: Scope },
+  scope: Scope,
 ) {
   const { email, phone } = contact ?? {};
   const set = (kind: "email" | "phone", wanted: typeof email | typeof phone) =>
-    wanted && setContact(codes, tx, loaded, toWantedContact(kind, wanted), by);
+    wanted && setContact(codes, one, toWantedContact(kind, wanted), scope);
   const emailCode = await set("email", email);
   return { emailCode, phoneCode: await set("phone", phone) };
 }
 
 const builtIn = "human";
-
-const asData = (schema: UserSchema, data: JsonObject) => ({
-  schemaId: schema.id,
-  schemaType: schema.type,
-  schemaRevision: schema.revision,
-  data,
-});

@@ -145,14 +145,9 @@ export function accountOfAddress(db: Database) {
 
 function verifiedContactHolder(db: Database) {
   const holdersOf = verifiedContactHolders(db);
-  return async (
-    instanceId: string,
-    contact: string,
-    organizationId: string | undefined,
-    isStrict = false,
-  ) => {
-    const { rows, reaching } = await holdersOf(instanceId, contact, organizationId);
-    if (isStrict) return reaching.length === 1 ? reaching[0] : undefined;
+  return async (...[instanceId, contact, within, isStrict]: Parameters<VerifiedContactReader>) => {
+    const { rows, reaching } = await holdersOf(instanceId, contact, within);
+    if (isStrict === true) return reaching.length === 1 ? reaching[0] : undefined;
     return reaching[0] ?? rows[0];
   };
 }
@@ -194,15 +189,10 @@ function verifiedContactHolders(db: Database) {
 /** How a user is called. */
 export type UserNames = { id: string; loginName: string; displayName: string };
 
-export type UserNamesReader = {
-  /** Of one user, from memory where nothing has changed. */
-  of(instanceId: string, id: string): Promise<UserNames | undefined>;
-  /** Of many, in one read. */
-  ofMany(instanceId: string, ids: readonly string[]): Promise<Map<string, UserNames>>;
-};
+export type UserNamesReader = ReturnType<typeof userNamesReader>;
 
 /** How users are called: by the primary domain of their organization, and by the username where they have no name. */
-export function userNamesReader(db: Database): UserNamesReader {
+export function userNamesReader(db: Database) {
   const t = db.table(users);
   const domainsOf = verifiedDomains(db);
   const { id, organizationId, username, displayName } = t;
@@ -216,11 +206,13 @@ export function userNamesReader(db: Database): UserNamesReader {
   const one = cachedRead(db, [users], rowByKey(db, users));
 
   return {
-    of: current(db, async (instanceId, userId) => {
+    /** Of one user, from memory where nothing has changed. */
+    of: current(db, async (instanceId: string, userId: string) => {
       const row = await one(instanceId, userId);
       return row === undefined ? undefined : called(instanceId, row);
     }),
-    async ofMany(instanceId, ids) {
+    /** Of many, in one read. */
+    async ofMany(instanceId: string, ids: readonly string[]): Promise<Map<string, UserNames>> {
       if (ids.length === 0) return new Map();
       const rows = await db.read
         .select({ id, organizationId, username, displayName })

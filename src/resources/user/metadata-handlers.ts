@@ -15,6 +15,7 @@ import type { Row } from "../../storage/table.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { hasName } from "../object/filters.ts";
 import { listName, looksAtEach, toPage } from "../object/list.ts";
+import { changing } from "../object/plain.ts";
 import {
   metadata,
   metadataId,
@@ -28,6 +29,7 @@ import { requireUser } from "./user.ts";
 export function metadataHandlers(deps: Deps) {
   const { db, events, limits, secrets } = deps;
   const t = db.table(userMetadata);
+  const change = changing(deps, metadata);
   const condition = ({ filter }: MetadataFilter) =>
     filter.case === "key"
       ? hasName(db, { exact: t.id, folded: t.keyFolded }, filter.value)
@@ -47,12 +49,10 @@ export function metadataHandlers(deps: Deps) {
     },
 
     async deleteUserMetadata({ id, key }, scope) {
-      const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(metadata, metadataId(id, key));
-        tx.record(metadata, loaded, removeMetadata(loaded.state, { userId: id, key }));
-        return tx.written(loaded);
-      });
-      return { details: toDetails({ ...written(), id }) };
+      const { details } = await change(scope, metadataId(id, key), (state) =>
+        removeMetadata(state, { userId: id, key }),
+      );
+      return { details: { ...details, id } };
     },
 
     async getUserMetadata({ id, key }, { instanceId }) {

@@ -1,5 +1,5 @@
 import type { EventOf } from "../../eventstore/event.ts";
-import type { WriteContext } from "../../eventstore/transaction.ts";
+import { ownWork } from "../../eventstore/transaction.ts";
 import type { RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type AuthenticatorKind, authenticatorsOf } from "./authenticator/authenticators.ts";
@@ -59,13 +59,6 @@ export type DueNotice = Pick<Notice, "channel" | "urlTemplate" | "sessionId"> & 
   /** The browser, or the app, that the news are about. */
   browser?: string | undefined;
   app?: string | undefined;
-};
-
-export type NoticeSource = {
-  /** What to send; nothing where the user, their address or the code that was asked for is gone, or the code was asked anew. */
-  due(job: RunningJob<Notice>): Promise<DueNotice | undefined>;
-  /** Ends the job; the log says that the message has left. */
-  sent(job: RunningJob<Notice>): Promise<void>;
 };
 
 type NoticeEvent = EventOf<typeof noticeEvents>;
@@ -151,7 +144,7 @@ const recipientOf = (id: string, address: string, { organizationId, language }: 
 });
 
 /** Notices as they are when their time has come. */
-export function noticeSource(deps: Deps): NoticeSource {
+export function noticeSource(deps: Deps) {
   const { db, events, organizations, secrets, newId, now } = deps;
   const codes = createCodes({ db, secrets, newId });
   const denials = createDenials({ db, events, secrets, newId });
@@ -194,7 +187,8 @@ export function noticeSource(deps: Deps): NoticeSource {
   }
 
   return {
-    async due(job) {
+    /** What to send; nothing where the user, their address or the code that was asked for is gone, or the code was asked anew. */
+    async due(job: RunningJob<Notice>): Promise<DueNotice | undefined> {
       const { instanceId, payload } = job;
       const { userId, about, channel, urlTemplate, sessionId, newcomer } = payload;
       // What another replica has written counts, as it may be what this is about.
@@ -223,7 +217,8 @@ export function noticeSource(deps: Deps): NoticeSource {
       return { ...notice, topic: found.topic, address, code, codeId: subject };
     },
 
-    async sent(job) {
+    /** Ends the job; the log says that the message has left. */
+    async sent(job: RunningJob<Notice>): Promise<void> {
       const { about, userId } = job.payload;
       const fact = sentFact(about);
       await events.transact(by(job), async (tx) => {
@@ -282,14 +277,8 @@ async function newsDue(
 }
 
 /** Nobody asked for it but time. */
-const by = ({ instanceId, id, signal }: RunningJob<Notice>): WriteContext => ({
-  instanceId,
-  signal,
-  editorId: "",
-  service: "notices",
-  clientId: "",
-  requestId: id,
-});
+const by = ({ instanceId, id: requestId, signal }: RunningJob<Notice>) =>
+  ownWork({ instanceId, signal, service: "notices", requestId });
 
 const sentNews: Partial<Record<News, NoticeEvent>> = {
   "password.changed": noticeEvents["human.password.change.sent"]({}),

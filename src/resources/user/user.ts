@@ -3,6 +3,7 @@ import { alreadyExists, failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
+import { sameJson } from "../userschema/index.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
 import { afterEvent } from "./authenticator/events.ts";
 import {
@@ -146,9 +147,8 @@ export function addUser({ version }: Loaded<State>, wanted: AddedUser<JsonObject
 /** The same data under the same schema are no event. */
 export function changeData(state: State, wanted: ChangedData<JsonObject>): UserEvent[] {
   const { schemaId, schemaRevision, data } = requireThere(state);
-  const now = JSON.stringify([schemaId, schemaRevision, sorted(data)]);
-  const then = JSON.stringify([wanted.schemaId, wanted.schemaRevision, sorted(wanted.data)]);
-  if (now === then) return [];
+  const isSameSchema = schemaId === wanted.schemaId && schemaRevision === wanted.schemaRevision;
+  if (isSameSchema && sameJson(data, wanted.data)) return [];
   const asText = { ...wanted, data: JSON.stringify(wanted.data) };
   switch (wanted.schemaType) {
     case "human":
@@ -159,16 +159,6 @@ export function changeData(state: State, wanted: ChangedData<JsonObject>): UserE
       return [userEvents.changed(asText)];
   }
 }
-
-// The order of members means nothing in JSON.
-const sorted = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(sorted)
-    : value !== null && typeof value === "object"
-      ? Object.entries(value)
-          .map(([name, each]): [string, unknown] => [name, sorted(each)])
-          .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      : value;
 
 export function changeUsername(state: State, username: string): UserEvent[] {
   const { organizationId, username: before } = requireThere(state);

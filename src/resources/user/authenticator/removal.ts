@@ -4,8 +4,8 @@ import type { Handlers } from "../../../authz/service.ts";
 import { changingUser, type UserInUnit } from "../change.ts";
 import type { Credentials } from "../credentials.ts";
 import { type UserEvent, userEvents } from "../events.ts";
-import { machineSecretRef } from "../machine/secret.ts";
-import { personalAccessTokenRef } from "../token/stored.ts";
+import { machineSecretRef } from "../machine/credentials.ts";
+import { personalAccessTokenRef } from "../token/tokens.ts";
 import {
   type Authenticator,
   type AuthenticatorKind,

@@ -6,11 +6,17 @@ import type { Transaction, WriteContext } from "../../../eventstore/transaction.
 import { rowByKey } from "../../../projection/ids.ts";
 import type { LoginPolicyReader } from "../../../settings/login/index.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
-import { instant, int, int64, type Row, table, text } from "../../../storage/table.ts";
+import { int64, type Row, table, text } from "../../../storage/table.ts";
 import { type User, user } from "../user.ts";
 import type { UserRef } from "../user-ref.ts";
 import { type CheckEvent, checkEvents } from "./events.ts";
-import { createKnownBrowsers, type KnownBrowser, knownBrowsers } from "./known-browsers.ts";
+import { epoch, failureColumns, noFailures, noPasswords } from "./failures.ts";
+import {
+  createKnownBrowsers,
+  type KnownBrowser,
+  type KnownBrowsers,
+  knownBrowsers,
+} from "./known-browsers.ts";
 
 /**
  * How often wrong credentials of a user were tried since the last right ones: the one place for every way in, on all
@@ -24,20 +30,14 @@ export const attemptCounts = table(
     instanceId: text(),
     userId: text(),
     version: int64(),
-    passwordFailures: int(),
-    passwordFailedAt: instant(),
-    factorFailures: int(),
-    factorFailedAt: instant(),
+    ...failureColumns(),
     totpStep: int64(),
   },
   { key: ["instanceId", "userId"] },
 );
 
 export type CheckRow = Row<typeof attemptCounts>;
-type Failures = Pick<
-  CheckRow,
-  "passwordFailures" | "passwordFailedAt" | "factorFailures" | "factorFailedAt"
->;
+type Failures = typeof noFailures;
 
 /** Passwords and second factors are counted apart: a right password must not allow more guesses at the factor. */
 export type Counter = "password" | "factor";
@@ -99,10 +99,7 @@ export const waitAfter = (failures: number, mostFailures = mostFactorFailures): 
 
 /** Nothing follows from checks, so nothing is folded. */
 export const checks = aggregate(checkEvents, undefined, () => undefined);
-const epoch = new Date(0);
-const noPasswords = { passwordFailures: 0, passwordFailedAt: epoch };
 const both = [attemptCounts, knownBrowsers] as const;
-const none = { ...noPasswords, factorFailures: 0, factorFailedAt: epoch };
 // No user has this id.
 const nobody = "";
 
@@ -130,7 +127,7 @@ export function createAttempts(deps: UserDeps, loginOf: LoginPolicyReader): Atte
       const counts = browser ?? row;
       const { maxPasswordAttempts } = await loginOf(ref.instanceId, organizationId);
       const most = counter === "password" ? maxPasswordAttempts : mostFactorFailures;
-      if (mustWait(counts, counter, most, tx.now)) return undefined;
+      if (counter !== undefined && closedUntil(counts, counter, most) > tx.now) return undefined;
       const judgement = await judge(tx, state, row);
       if (judgement === undefined) return undefined;
       const { isRight, happened, totpStep = row.totpStep } = judgement;
@@ -171,7 +168,7 @@ export function createAttempts(deps: UserDeps, loginOf: LoginPolicyReader): Atte
         ...(factor > now ? { factor } : {}),
       };
     },
-    forgive: (ref) => both.map((counts) => updateRows(counts, ref, none)),
+    forgive: (ref) => both.map((counts) => updateRows(counts, ref, noFailures)),
     forgivePassword: (ref) => both.map((counts) => updateRows(counts, ref, noPasswords)),
     removeAll: (ref) => both.map((counts) => deleteRows(counts, ref)),
   };
@@ -193,18 +190,13 @@ async function open(tx: Transaction, ref: UserRef, found: CheckRow | undefined) 
   }
   tx.expectRows(attemptCounts, ref, 0);
   const loaded = await tx.load(checks, ref.userId);
-  return { row: { ...ref, ...none, version: loaded.version, totpStep: 0n }, loaded };
+  return { row: { ...ref, ...noFailures, version: loaded.version, totpStep: 0n }, loaded };
 }
 
 // What a wrong attempt costs the store: a flush.
 async function spend(db: UserDeps["db"], { instanceId }: WriteContext): Promise<undefined> {
-  const row = putRow(attemptCounts, {
-    instanceId,
-    userId: nobody,
-    version: 0n,
-    totpStep: 0n,
-    ...none,
-  });
+  const key = { instanceId, userId: nobody };
+  const row = putRow(attemptCounts, { ...key, version: 0n, totpStep: 0n, ...noFailures });
   await db.commit({ instanceId, expect: [], claims: [], events: [], changes: [row] });
 }
 
@@ -223,11 +215,9 @@ async function inTurn<T>(
   }
 }
 
-type Browsers = ReturnType<typeof createKnownBrowsers>;
-
 /** The browser of the request, if it is known, as it must still be at the commit. */
 async function openBrowser(
-  browsers: Browsers,
+  browsers: KnownBrowsers,
   tx: Transaction,
   userId: string,
 ): Promise<KnownBrowser | undefined> {
@@ -240,7 +230,11 @@ async function openBrowser(
 }
 
 /** A browser that is known has a key of its own: strangers who wait do not make it wait. */
-async function mutexKeyOf(browsers: Browsers, at: WriteContext, userId: string): Promise<string> {
+async function mutexKeyOf(
+  browsers: KnownBrowsers,
+  at: WriteContext,
+  userId: string,
+): Promise<string> {
   const known = await browsers.find(at, userId);
   return [at.instanceId, userId, ...(known === undefined ? [] : [known.browserId])].join("/");
 }
@@ -272,15 +266,6 @@ function countedIn(
   return counter === "password"
     ? { ...before, passwordFailures: failures, passwordFailedAt: failedAt }
     : { ...before, factorFailures: failures, factorFailedAt: failedAt };
-}
-
-function mustWait(
-  counts: Failures,
-  counter: Counter | undefined,
-  most: number,
-  now: Date,
-): boolean {
-  return counter !== undefined && closedUntil(counts, counter, most) > now;
 }
 
 /** The epoch where nothing is closed. */

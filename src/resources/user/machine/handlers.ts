@@ -10,7 +10,7 @@ import { toExpiration } from "../../object/expiration.ts";
 import { idGuard } from "../free-id.ts";
 import { requireMachine } from "../person.ts";
 import { type User, user } from "../user.ts";
-import { newMachineSecret } from "./secret.ts";
+import { newMachineSecret } from "./credentials.ts";
 
 export function machineHandlers({ deps }: Credentials) {
   const { events, secrets, newId, now } = deps;

@@ -1,4 +1,3 @@
-import type { PasswordResetMedium } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
@@ -8,8 +7,9 @@ import { permissionMissing } from "../../../authz/permissions.ts";
 import { authenticatorsOf, canLogIn } from "../authenticator/authenticators.ts";
 import { changingUser, type UserInUnit } from "../change.ts";
 import { initialization, passwordReset } from "../code-kinds.ts";
-import { codeInvalid, type Codes, type Delivery } from "../codes.ts";
+import { codeInvalid, type Codes } from "../codes.ts";
 import { requireContact, verifyContact } from "../contact.ts";
+import { toDelivery } from "../convert.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
@@ -68,7 +68,7 @@ export function passwordHandlers(credentials: Credentials) {
           (!hadOne && (await acceptInvitation(codes, one, code)));
         // What is refused here writes nothing, and the code still counts.
         if (proven && code !== undefined) await setting.check(requireThere(loaded.state));
-        if (proven) await setting.set(tx, loaded);
+        if (proven) await setting.set(one);
         if (proven && news !== false) tellNews(tx, newId, ref, { news });
         return { isProven: proven };
       });
@@ -83,7 +83,7 @@ export function passwordHandlers(credentials: Credentials) {
         if (way === "returnCode") requireVouching(scope, { ...state, userId: id });
         if (way === "sendEmail") requireContact(state, "email");
         if (way === "sendSms") requireContact(state, "phone");
-        const delivery = deliveryOf(medium?.medium);
+        const delivery = toDelivery(way === "sendSms" ? "sms" : "email", medium?.medium);
         const verificationCode = await codes.issue(tx, ref, passwordReset, { subject, delivery });
         record([userEvents["human.password.code.added"]({})]);
         return { verificationCode };
@@ -103,12 +103,6 @@ async function acceptInvitation(
   if (right !== undefined && (!email.isVerified || email.reach !== undefined))
     record(verifyContact("email", right));
   return right !== undefined;
-}
-
-function deliveryOf(medium: PasswordResetMedium["medium"] | undefined): Delivery {
-  if (medium?.case === "returnCode") return "returned";
-  if (medium?.case === "sendSms") return { channel: "sms" };
-  return { channel: "email", urlTemplate: medium?.value?.urlTemplate };
 }
 
 const proofMissing = () =>

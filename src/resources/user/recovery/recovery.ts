@@ -4,9 +4,9 @@ import { secrets as secretRows } from "../../../storage/kernel-tables.ts";
 import { deleteRows, type RowChange } from "../../../storage/row-change.ts";
 import { secretsOfUsers, type UserRef } from "../user-ref.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
-import type { AuthenticatorReader } from "../authenticator/queries.ts";
-import type { Attempts, CodeCheck } from "../check/attempts.ts";
+import type { CodeCheck } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
+import type { Credentials } from "../credentials.ts";
 
 /** How many codes a user gets at once. */
 export const recoveryCodeCount = 10;
@@ -26,17 +26,10 @@ const newCode = (): string => {
 const spoken = (userId: string, code: string): string =>
   `${userId}:${code.replaceAll(/[-\s]/g, "").toLowerCase()}`;
 
-export type RecoveryCodeStore = {
-  /** The rows that recognise codes of another system; one for each that is another one without hyphens, spaces and case. */
-  keep(user: UserRef, codes: readonly string[], createdAt: Date): Promise<RowChange[]>;
-  /** New codes, and the rows that recognise them, in the place of those before. */
-  make(user: UserRef, createdAt: Date): Promise<{ codes: string[]; changes: RowChange[] }>;
-  find(user: UserRef, code: string): Promise<SecretRef | undefined>;
-  remove(user: UserRef): RowChange;
-};
+export type RecoveryCodeStore = ReturnType<typeof createRecoveryCodeStore>;
 
-export function createRecoveryCodeStore(secrets: SecretStore): RecoveryCodeStore {
-  const keep: RecoveryCodeStore["keep"] = (user, codes, createdAt) => {
+export function createRecoveryCodeStore(secrets: SecretStore) {
+  const keep = (user: UserRef, codes: readonly string[], createdAt: Date) => {
     const all = new Set(codes.map((code) => spoken(user.userId, code)));
     const changes = [...all].map((code, index) =>
       secrets.putDigest(ref(user, String(index + 1)), code, createdAt),
@@ -44,16 +37,18 @@ export function createRecoveryCodeStore(secrets: SecretStore): RecoveryCodeStore
     return Promise.all(changes);
   };
   return {
+    /** The rows that recognise codes of another system; one for each that is another one without hyphens, spaces and case. */
     keep,
-    async make(user, createdAt) {
+    /** New codes, and the rows that recognise them, in the place of those before. */
+    async make(user: UserRef, createdAt: Date) {
       const codes = Array.from({ length: recoveryCodeCount }, newCode);
       return { codes, changes: await keep(user, codes, createdAt) };
     },
-    async find(user, code) {
+    async find(user: UserRef, code: string): Promise<SecretRef | undefined> {
       const found = await secrets.find(user.instanceId, kind, spoken(user.userId, code));
       return found?.ownerId === user.userId ? ref(user, found.id) : undefined;
     },
-    remove(user) {
+    remove(user: UserRef): RowChange {
       const { id: _, ...all } = ref(user);
       return deleteRows(secretRows, all);
     },
@@ -65,11 +60,11 @@ export function createRecoveryCodeStore(secrets: SecretStore): RecoveryCodeStore
  * and who has none, gets the answer of a wrong one.
  */
 export const createRecoveryCodeCheck =
-  (codes: RecoveryCodeStore, attempts: Attempts, authenticators: AuthenticatorReader): CodeCheck =>
+  ({ recoveryCodes, attempts, authenticators }: Credentials): CodeCheck =>
   (at, userId, code) =>
     attempts.isRight(at, userId, "factor", async (tx, state, row) => {
       if (authenticatorsOf(state.authenticators, "recovery_codes").length === 0) return undefined;
-      const found = await codes.find(row, code);
+      const found = await recoveryCodes.find(row, code);
       if (found === undefined) {
         const failed = checkEvents["human.mfa.recovery_codes.check.failed"]({});
         return { isRight: false, happened: [failed] };

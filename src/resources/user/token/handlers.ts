@@ -7,7 +7,7 @@ import type { Credentials } from "../credentials.ts";
 import { toExpiration } from "../../object/expiration.ts";
 import { callerId } from "../../../authz/tenancy.ts";
 import { addPersonalAccessToken } from "../user.ts";
-import { personalAccessTokenSecret } from "./stored.ts";
+import { personalAccessTokenSecret } from "./tokens.ts";
 
 export function tokenHandlers({ deps }: Credentials) {
   const change = changingUser(deps);

@@ -3,8 +3,9 @@ import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
 import { cut } from "../../../texts/cut.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
-import type { Attempts, CodeCheck } from "../check/attempts.ts";
+import type { CodeCheck } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
+import type { Credentials } from "../credentials.ts";
 import { secretsOfUsers, type UserRef } from "../user-ref.ts";
 
 const ref = secretsOfUsers("totp");
@@ -16,32 +17,17 @@ const shortLabel = (label: string): string =>
   cut(label, mostOfLabel, (part) => encodeURIComponent(part).length);
 const options = { algorithm: "SHA1", digits: 6, period };
 
-/** Seeds of apps that make one-time passwords (RFC 6238: SHA-1, 6 digits, 30 seconds, which every app knows). */
-export type TotpStore = {
-  /** A new seed, as the app reads it, and the row that keeps it. */
-  make(
-    user: UserRef,
-    totp: { id: string; issuer: string; label: string; createdAt: Date },
-  ): Promise<{ uri: string; secret: string; change: RowChange }>;
-  /** The row that keeps the seed of an app that has it already, in Base32. */
-  keep(user: UserRef, id: string, secret: string, createdAt: Date): Promise<RowChange>;
-  /**
-   * The time step that a code is of: the present one, or one before or after it, and later than `after`, so that none
-   * counts twice (C6).
-   */
-  stepOf(
-    user: UserRef,
-    totpId: string,
-    tried: { code: string; now: Date; after: bigint },
-  ): Promise<bigint | undefined>;
-  /** The seed in Base32, for who takes it elsewhere. */
-  read(user: UserRef, totpId: string): Promise<string | undefined>;
-  remove(user: UserRef, totpId: string): RowChange;
-};
+export type TotpStore = ReturnType<typeof createTotpStore>;
 
-export function createTotpStore(secrets: SecretStore): TotpStore {
+/** Seeds of apps that make one-time passwords (RFC 6238: SHA-1, 6 digits, 30 seconds, which every app knows). */
+export function createTotpStore(secrets: SecretStore) {
   return {
-    async make(user, { id, issuer, label, createdAt }) {
+    /** A new seed, as the app reads it, and the row that keeps it. */
+    async make(
+      user: UserRef,
+      totp: { id: string; issuer: string; label: string; createdAt: Date },
+    ) {
+      const { id, issuer, label, createdAt } = totp;
       const secret = new Secret({ size: secretBytes });
       return {
         uri: new TOTP({ ...options, issuer, label: shortLabel(label), secret }).toString(),
@@ -49,9 +35,18 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
         change: await secrets.put(ref(user, id), secret.bytes, createdAt),
       };
     },
-    keep: (user, id, secret, createdAt) =>
+    /** The row that keeps the seed of an app that has it already, in Base32. */
+    keep: (user: UserRef, id: string, secret: string, createdAt: Date): Promise<RowChange> =>
       secrets.put(ref(user, id), Secret.fromBase32(secret.replaceAll(" ", "")).bytes, createdAt),
-    async stepOf(user, totpId, { code, now, after }) {
+    /**
+     * The time step that a code is of: the present one, or one before or after it, and later than `after`, so that none
+     * counts twice (C6).
+     */
+    async stepOf(
+      user: UserRef,
+      totpId: string,
+      { code, now, after }: { code: string; now: Date; after: bigint },
+    ): Promise<bigint | undefined> {
       const bytes = await secrets.open(ref(user, totpId));
       if (bytes === undefined) return undefined;
       const secret = new Secret({ buffer: Uint8Array.from(bytes).buffer });
@@ -62,11 +57,12 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
       const step = BigInt(Math.floor(timestamp / 1_000 / period) + delta);
       return step > after ? step : undefined;
     },
-    async read(user, totpId) {
+    /** The seed in Base32, for who takes it elsewhere. */
+    async read(user: UserRef, totpId: string): Promise<string | undefined> {
       const bytes = await secrets.open(ref(user, totpId));
       return bytes && new Secret({ buffer: Uint8Array.from(bytes).buffer }).base32;
     },
-    remove: (user, totpId) => secrets.remove(ref(user, totpId)),
+    remove: (user: UserRef, totpId: string): RowChange => secrets.remove(ref(user, totpId)),
   };
 }
 
@@ -75,7 +71,7 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
  * who has no app, gets the answer of a wrong one.
  */
 export const createTotpCheck =
-  (totps: TotpStore, attempts: Attempts): CodeCheck =>
+  ({ totps, attempts }: Credentials): CodeCheck =>
   (at, userId, code) =>
     attempts.isRight(at, userId, "factor", async (tx, { authenticators }, row) => {
       const verified = authenticatorsOf(authenticators, "totp", "verified");

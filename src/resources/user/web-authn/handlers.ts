@@ -8,6 +8,7 @@ import { changingUser } from "../change.ts";
 import { passkeyRegistration } from "../code-kinds.ts";
 import { codeInvalid } from "../codes.ts";
 import { requireContact } from "../contact.ts";
+import { toDelivery } from "../convert.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
@@ -35,12 +36,9 @@ export function webAuthNHandlers(credentials: Credentials) {
     createWebAuthNRegistrationLink: ({ id, delivery }, scope) =>
       change(scope, id, async (one) => {
         requirePerson(one.state);
-        const isReturned = delivery?.delivery.case === "returnCode";
-        const urlTemplate =
-          delivery?.delivery.case === "sendLink" ? delivery.delivery.value.urlTemplate : undefined;
-        if (!isReturned) requireContact(one.state, "email");
+        const way = toDelivery("email", delivery?.delivery);
+        if (way !== "returned") requireContact(one.state, "email");
         else requireVouching(scope, { ...one.state, userId: id });
-        const way = isReturned ? "returned" : ({ channel: "email", urlTemplate } as const);
         const made = await invitePasskey({ codes, newId: deps.newId }, one, way);
         return { code: made && { id: made.codeId, code: made.code } };
       }),

@@ -1,8 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import { webAuthNEvents } from "../authenticator/events.ts";
-import type { AuthenticatorReader, AuthenticatorRow } from "../authenticator/queries.ts";
+import type { AuthenticatorRow } from "../authenticator/queries.ts";
 import { type CheckEvent, checkEvents } from "../check/events.ts";
+import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { user } from "../user.ts";
 import { verifyAssertion } from "./ceremony.ts";
@@ -14,14 +15,9 @@ import { toCredential } from "./stored.ts";
  * Judges an answer to a challenge that counted still. The first use of a passkey that a browser made by itself has to verify its user;
  * from then on it counts (decision 0334).
  */
-export function answerJudge({
-  authenticators,
-  relatedOrigins,
-}: {
-  authenticators: AuthenticatorReader;
-  relatedOrigins: (instanceId: string) => Promise<readonly string[]>;
-}) {
-  return async (
+export const answerJudge =
+  ({ authenticators, relatedOrigins }: Pick<Credentials, "authenticators" | "relatedOrigins">) =>
+  async (
     tx: Transaction,
     owner: UserRef,
     json: JsonObject,
@@ -35,12 +31,11 @@ export function answerJudge({
     if (credential.domain !== domain) return undefined;
     const expected = { challenge, domain, related: await relatedOrigins(owner.instanceId) };
     const checked = await verifyAssertion(json, expected, { credential, userVerification });
-    if (checked === undefined) return { isRight: false as const, happened: [failed(one)] };
-    const { signCount, isUserVerified } = checked;
     const isConfirmed = !one.isVerified;
-    if (isConfirmed && !isUserVerified) {
+    if (checked === undefined || (isConfirmed && !checked.isUserVerified)) {
       return { isRight: false as const, happened: [failed(one)] };
     }
+    const { signCount, isUserVerified } = checked;
     if (isConfirmed) {
       const confirmed = userEvents["human.passwordless.token.confirmed"]({ webAuthNId: one.id });
       tx.record(user, await tx.load(user, owner.userId), [confirmed]);
@@ -48,7 +43,6 @@ export function answerJudge({
     const outcome = { isRight: true as const, webAuthNId: one.id, isUserVerified, isConfirmed };
     return { ...outcome, happened: succeeded(one, signCount) };
   };
-}
 
 const failed = ({ isMarked: isPasskey, id: webAuthNId }: AuthenticatorRow): CheckEvent =>
   checkEvents[`${webAuthNEvents(isPasskey)}.check.failed`]({ webAuthNId });
