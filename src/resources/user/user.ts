@@ -133,31 +133,25 @@ export const builtInData = (schema: "human" | "machine", data: JsonObject) => ({
 /** @throws ALREADY_EXISTS USER_ID_TAKEN also for the id of a user who is gone: nothing of theirs may pass to another */
 export function addUser({ version }: Loaded<State>, wanted: AddedUser<JsonObject>): UserEvent[] {
   if (version > 0n) throw userIdTaken();
-  const asText = { ...wanted, data: JSON.stringify(wanted.data) };
-  switch (wanted.schemaType) {
-    case "human":
-      return [userEvents["human.added"](asText)];
-    case "machine":
-      return [userEvents["machine.added"](wanted)];
-    default:
-      return [userEvents.added(asText)];
-  }
+  if (wanted.schemaType === "machine") return [userEvents["machine.added"](wanted)];
+  const isHuman = wanted.schemaType === "human";
+  return [userEvents[isHuman ? "human.added" : "added"](asText(wanted))];
 }
+
+/** The data of whoever may be a person are one text, which is encrypted as a whole. */
+const asText = <D extends { data: JsonObject }>(wanted: D) => ({
+  ...wanted,
+  data: JSON.stringify(wanted.data),
+});
 
 /** The same data under the same schema are no event. */
 export function changeData(state: State, wanted: ChangedData<JsonObject>): UserEvent[] {
   const { schemaId, schemaRevision, data } = requireThere(state);
   const isSameSchema = schemaId === wanted.schemaId && schemaRevision === wanted.schemaRevision;
   if (isSameSchema && sameJson(data, wanted.data)) return [];
-  const asText = { ...wanted, data: JSON.stringify(wanted.data) };
-  switch (wanted.schemaType) {
-    case "human":
-      return [userEvents["human.profile.changed"](asText)];
-    case "machine":
-      return [userEvents["machine.changed"](wanted)];
-    default:
-      return [userEvents.changed(asText)];
-  }
+  if (wanted.schemaType === "machine") return [userEvents["machine.changed"](wanted)];
+  const isHuman = wanted.schemaType === "human";
+  return [userEvents[isHuman ? "human.profile.changed" : "changed"](asText(wanted))];
 }
 
 export function changeUsername(state: State, username: string): UserEvent[] {

@@ -1,24 +1,19 @@
 import { holdAlso, payload, release } from "../../../eventstore/event.ts";
 import { clientIdClaim, holdClientId } from "../client-id.ts";
+import type { CreatedCredential } from "../web-authn/ceremony.ts";
 import { type Authenticator, onlyOne } from "./authenticators.ts";
 import { type AuthenticatorFact, type Effect, factsOf } from "./effects.ts";
 
 /** A credential of WebAuthn belongs to one user of the instance. */
 export const credentialClaim = "webauthn.credential";
 
-/** What is public of a passkey or a security key. Bytes are base64url. */
-export type Credential = {
+/** What is public of a passkey or a security key. */
+export type Credential = Omit<CreatedCredential, "isUserVerified"> & {
   webAuthNId: string;
   /** What the user calls it. */
   name: string;
-  credentialId: string;
-  publicKey: string;
-  transports: string[];
-  signCount: number;
   /** The domain that it counts for. */
   rpId: string;
-  /** The model of the authenticator, where its browser said one. */
-  aaguid?: string;
 };
 
 /** An account at an identity provider belongs to one user of the instance (C4). */
