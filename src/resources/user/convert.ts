@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { SetEmail, SetPhone } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
 import { type GetUserSchema, UserState } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { toDetails } from "../object/details.ts";
+import { toOrganizationOwnedDetails } from "../object/details.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { toAuthenticators } from "./authenticator/convert.ts";
 import type { Throttling } from "./check/attempts.ts";
@@ -33,7 +33,7 @@ export function toGetUser(
 ): MessageInitShape<typeof GetUserSchema> {
   const { schemaId, schemaType, schemaRevision, username, email, phone } = row;
   return {
-    details: toDetails({ ...row, owner: { type: "org", id: row.organizationId } }),
+    details: toOrganizationOwnedDetails(row),
     state: toState(row),
     user: {
       schema: { id: schemaId, type: schemaType, revision: schemaRevision },

@@ -3,7 +3,7 @@ import { someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import type { Reaction } from "../../eventstore/settle.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import { ownWork, type Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, eq, gt } from "../../storage/drizzle.ts";
 import { current } from "../../storage/read-cache.ts";
@@ -95,8 +95,7 @@ export const domainClaimJobs = ({
     const suffix = caseFold(domain);
     await db.catchUp();
     // Nobody of the organizations that the user belongs to did it: whose id it was is not theirs to know.
-    const by = { editorId: "", service: "domains", clientId: "", requestId: claimId };
-    const at = { ...by, instanceId, signal };
+    const at = ownWork({ instanceId, signal, service: "domains", requestId: claimId });
     const holds = async (tx: Transaction) => {
       const { state } = await tx.load(organization, organizationId);
       const counts = state?.domains.some(({ id, isProven }) => id === domainId && isProven);

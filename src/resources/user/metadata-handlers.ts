@@ -12,7 +12,7 @@ import { rowsWhere } from "../../projection/ids.ts";
 import { search } from "../../projection/search.ts";
 import { eq } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
+import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
 import { hasName } from "../object/filters.ts";
 import { listName, looksAtEach, toPage } from "../object/list.ts";
 import { changing } from "../object/plain.ts";
@@ -80,11 +80,7 @@ export function metadataHandlers(deps: Deps) {
 }
 
 const toMetadata = (row: Row<typeof userMetadata>): MessageInitShape<typeof MetadataSchema> => ({
-  details: toDetails({
-    ...row,
-    id: row.userId,
-    owner: { type: "org", id: row.organizationId },
-  }),
+  details: toOrganizationOwnedDetails({ ...row, id: row.userId }),
   key: row.id,
   value: Uint8Array.from(row.value),
 });
