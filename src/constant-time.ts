@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Awaitable, whenKnown } from "./awaitable.ts";
 
-type Outcome = boolean | { isRight: boolean };
+export type Outcome = boolean | { isRight: boolean };
 
 /** Tells what came of something at times that do not depend on what was found. */
 export type ConstantTime = {

@@ -11,6 +11,7 @@ import {
 } from "../setup/index.ts";
 import { newDefaultWebKey } from "../resources/webkey/index.ts";
 import { checkMasterKeys } from "../eventstore/master-keys.ts";
+import { ownWork } from "../eventstore/transaction.ts";
 import type { Config } from "./config.ts";
 import { domainsOfHost, externalHost, followExternalUrl, startedBy } from "./external-url.ts";
 import { type Bootstrap, dropDraft, nameDraft, writeDraft } from "./bootstrap-file.ts";
@@ -70,13 +71,8 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
   };
   const { password } = made.admin;
   await requireFirstPassword(host, { ...admin, password }, "IDSVC_BOOTSTRAP_ADMIN_PASSWORD");
-  const by = {
-    instanceId: ids.instance,
-    editorId: startedBy,
-    service: startedBy,
-    clientId: "",
-    requestId: startedBy,
-  };
+  const as = { editorId: startedBy, service: startedBy, requestId: startedBy };
+  const by = ownWork({ instanceId: ids.instance, ...as });
   const webKey = await newDefaultWebKey();
   let isKept = false;
   await events

@@ -1,5 +1,6 @@
 import { hostName, isLoopback } from "../authz/host.ts";
 import type { EventOf } from "../eventstore/event.ts";
+import { ownWork } from "../eventstore/transaction.ts";
 import type { Concern } from "../projection/module.ts";
 import {
   hasInstance,
@@ -68,13 +69,8 @@ export async function followExternalUrl(parts: Parts & Pick<Kernel, "newId" | "l
     return;
   }
   if (owner !== undefined && (owner !== first || primary === host)) return;
-  const by = {
-    instanceId: first,
-    editorId: startedBy,
-    service: startedBy,
-    clientId: "",
-    requestId: startedBy,
-  };
+  const as = { editorId: startedBy, service: startedBy, requestId: startedBy };
+  const by = ownWork({ instanceId: first, ...as });
   const change = events.transact(by, async (tx) => {
     const loaded = await tx.load(instance, first);
     const changes = await changesFor(parts, loaded.state, first, host);

@@ -54,6 +54,17 @@ export const initiator = ({ editorId, service, clientId, requestId }: Initiator)
   requestId,
 });
 
+/** For what the service does by itself, where nothing else is said. */
+export const ownWork = (
+  of: Pick<WriteContext, "instanceId"> & Partial<WriteContext>,
+): WriteContext => ({
+  editorId: "",
+  service: "",
+  clientId: "",
+  requestId: "",
+  ...of,
+});
+
 /** What a write tells its caller about an object: its last event, old or new. */
 export type Written = { id: string; sequence: bigint; changeDate: Date; owner: OwnerRef };
 

@@ -60,7 +60,7 @@ export function importHumanUser(
       const loaded = await add(tx, organizationId);
       for (const link of request.idps) await addLink(tx, deps, at, loaded.id, link);
       const isInvited = request.requestPasswordlessRegistration;
-      const invited = isInvited ? await invite(tx, loaded, at.instanceId) : undefined;
+      const invited = isInvited ? await invite(tx, loaded) : undefined;
       return [tx.written(loaded), invited];
     });
     const { id: userId } = written();

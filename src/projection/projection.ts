@@ -1,6 +1,12 @@
-import { type AnyEvents, definition, type NewEvent, type Recorded } from "../eventstore/event.ts";
-import type { RowChange } from "../storage/row-change.ts";
-import type { AnyTable } from "../storage/table.ts";
+import {
+  type AnyEvents,
+  definition,
+  eventTypes,
+  type NewEvent,
+  type Recorded,
+} from "../eventstore/event.ts";
+import { type RowChange, type RowPart, updateRows } from "../storage/row-change.ts";
+import type { AnyTable, Table } from "../storage/table.ts";
 
 type Reducers<E extends NewEvent> = {
   [T in E["type"]]?: (event: Recorded<Extract<E, { type: T }>>) => RowChange[];
@@ -32,6 +38,10 @@ export function on<E extends NewEvent>(
   });
 }
 
+/** One reducer for all events of a set: for those that a projection does not name after it. */
+export const onEvery = <E extends NewEvent>(events: AnyEvents<E>, reduce: Reducer) =>
+  Object.fromEntries(eventTypes(events).map((type) => [type, reduce]));
+
 export const projection = (
   name: string,
   tables: AnyTable[],
@@ -48,6 +58,16 @@ export function reduceWith(projections: Projection[]): (event: Recorded) => RowC
   }
   return (event) => byType.get(event.type)?.flatMap((reduce) => reduce(event)) ?? [];
 }
+
+/** Where the row of the object of an event is. */
+export const rowOf = ({ instanceId, aggregateId: id }: Recorded) => ({ instanceId, id });
+
+/** Changes the row of the object of an event: what is given, and what every row keeps of its last event. */
+export const rowChanger =
+  <T extends Table>(table: T) =>
+  (event: Recorded, values: RowPart<T> = {}): RowChange[] => [
+    updateRows<Table>(table, rowOf(event), { ...values, ...touch(event) }),
+  ];
 
 /** What every row of an object keeps of its last event. */
 export const touch = ({ sequence, createdAt }: Pick<Recorded, "sequence" | "createdAt">) => ({

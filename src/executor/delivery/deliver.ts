@@ -1,5 +1,6 @@
 import { unavailable } from "../../errors.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
+import { ownWork } from "../../eventstore/transaction.ts";
 import { handle, type JobHandlers, type RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { StoredTarget, TargetOf } from "../../resources/action/index.ts";
@@ -50,13 +51,8 @@ export function deliveryJobs(parts: Parts): JobHandlers {
     return event && { body: JSON.stringify(eventPayload(event)), event };
   }
 
-  const unitOf = (job: RunningJob<DeliveryWork>) => ({
-    instanceId: job.instanceId,
-    editorId: "",
-    service: deliveryKind.name,
-    clientId: "",
-    requestId: "",
-  });
+  const unitOf = ({ instanceId }: RunningJob<DeliveryWork>) =>
+    ownWork({ instanceId, service: deliveryKind.name });
 
   const end = (job: RunningJob<DeliveryWork>, changes: RowChange[]): Promise<void> =>
     events.transact(unitOf(job), async (tx) => {

@@ -26,14 +26,10 @@ const names = [...knownPermissions].toSorted();
  * Answers what a call may do, by the same permissions that calls are judged by, with the names of the organization that the caller
  * belongs to and of those in which they hold something: these names need no right to read the organization.
  */
-export function heldPermissions({
-  db,
-  limits,
-  organizations,
-  secrets,
-}: Pick<Deps, "db" | "limits" | "organizations" | "secrets">): Handlers<
-  typeof AuthService
->["getMyPermissions"] {
+export function heldPermissions(
+  deps: Pick<Deps, "db" | "limits" | "organizations" | "secrets">,
+): Handlers<typeof AuthService>["getMyPermissions"] {
+  const { db, limits, organizations, secrets } = deps;
   const namesOf = current(db, organizationNames(db));
   const nameOf = async (instanceId: string, id: string) =>
     id === "" ? "" : (await namesOf(instanceId, id)).name;
@@ -41,11 +37,8 @@ export function heldPermissions({
   return async (request, scope) => {
     const { instanceId, permissions } = scope;
     const limit = applicableLimit(request.limit, limits, "limit");
-    const cursors: CursorOf = {
-      secrets,
-      instanceId,
-      list: JSON.stringify(["permissions", scope.context]),
-    };
+    const list = JSON.stringify(["permissions", scope.context]);
+    const cursors: CursorOf = { secrets, instanceId, list };
     const behind =
       request.after === "" ? undefined : await openCursor(cursors, request.after, "after");
     const { caller } = scope;
@@ -69,11 +62,8 @@ export function heldPermissions({
       // One more than is shown says whether something follows.
       const last = result.at(-1);
       if (last !== undefined && result.length === limit) {
-        return {
-          ...who,
-          result,
-          next: await sealCursor(cursors, { value: placeOf(last), id: last.id }),
-        };
+        const next = await sealCursor(cursors, { value: placeOf(last), id: last.id });
+        return { ...who, result, next };
       }
       const organizationName = await nameOf(instanceId, organizationId);
       result.push({ ...each, organizationName, permissions: held });
@@ -102,20 +92,17 @@ function contextsOf({ permissions, context }: Scope): Context[] {
   return [...wide, itself, ...within];
 }
 
-function toContext(one: Exclude<ResourceScope, { type: "system" | "instance" }>): Context {
-  switch (one.type) {
-    case "organization":
-      return { scope: PermissionScope.ORGANIZATION, id: one.id, organizationId: one.id };
-    case "project":
-      return { scope: PermissionScope.PROJECT, id: one.id, organizationId: one.organizationId };
-    case "projectGrant":
-      return {
-        scope: PermissionScope.PROJECT_GRANT,
-        id: one.id,
-        organizationId: one.organizationId,
-      };
-  }
-}
+const scopes = {
+  organization: PermissionScope.ORGANIZATION,
+  project: PermissionScope.PROJECT,
+  projectGrant: PermissionScope.PROJECT_GRANT,
+};
+
+const toContext = (one: Exclude<ResourceScope, { type: "system" | "instance" }>): Context => ({
+  scope: scopes[one.type],
+  id: one.id,
+  organizationId: one.type === "organization" ? one.id : one.organizationId,
+});
 
 const placeOf = ({ scope, id }: Context): string => `${scope} ${id}`;
 const byPlace = ([a]: [string, Context], [b]: [string, Context]): number => (a < b ? -1 : 1);

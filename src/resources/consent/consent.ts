@@ -3,23 +3,12 @@ import { notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import { type ConsentEvent, consentEvents, type ConsentGranted } from "./events.ts";
 
-export type Consent = ConsentGranted;
-
-type State = Consent | undefined;
+type State = ConsentGranted | undefined;
 
 /** What a person let one app have; the last consent counts. */
-export const consent = aggregate(consentEvents, undefined as State, evolve);
-
-function evolve(_: State, event: ConsentEvent): State {
-  switch (event.type) {
-    case "user.consent.granted":
-      return event.payload;
-    case "user.consent.revoked":
-      return undefined;
-    default:
-      return event satisfies never;
-  }
-}
+export const consent = aggregate(consentEvents, undefined as State, (_, event: ConsentEvent) =>
+  event.type === "user.consent.granted" ? event.payload : undefined,
+);
 
 /** There is one consent of a person to an app. */
 export const consentId = (userId: string, clientId: string): string =>

@@ -1,7 +1,7 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { type ApiAccess, consoleClientId, type FoundApp } from "../app/index.ts";
@@ -70,20 +70,13 @@ export type Consents = {
 
 /** What a user has allowed a client, by instance, user and client. */
 function recordedConsents(db: Database) {
-  const t = db.table(consents);
-  const recorded = cachedRead(
-    db,
-    [consents],
-    async (instanceId, _, [userId, clientId]: [string, string]) => {
-      const [row] = await db.read
-        .select({ scope: t.scope, access: t.access })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId), eq(t.clientId, clientId)));
-      return row;
-    },
-  );
+  type Of = { userId: string; clientId: string };
+  const recorded = cachedRead(db, [consents], async (instanceId, _, of: Of) => {
+    const [row] = await rowsWhere(db, consents, { instanceId, ...of });
+    return row;
+  });
   return (instanceId: string, userId: string, clientId: string) =>
-    recorded(instanceId, JSON.stringify([userId, clientId]), [userId, clientId]);
+    recorded(instanceId, JSON.stringify([userId, clientId]), { userId, clientId });
 }
 
 export function createConsents({
@@ -94,16 +87,12 @@ export function createConsents({
   const of = recordedConsents(db);
   const projects = projectReader(db);
   const ownProject = ownProjectReader(db);
+  const isAtHome = homeReader(db);
 
   async function besideOwnApi(instanceId: string, scope: readonly string[]) {
     const own = await ownProject(instanceId);
     return scope.filter((word) => !asksForOwnApi([word], own));
   }
-
-  const home = {
-    grants: projectGrantReader(db),
-    isAccepted: acceptanceReader(db, membershipReader(db)),
-  };
 
   return {
     async isDue(instanceId, user, app, { scope, prompt = [] }) {
@@ -118,7 +107,7 @@ export function createConsents({
         if ((row?.access ?? null) === null || prompt.includes("consent")) return true;
       }
       const others = scope.filter((word) => !apiWords.includes(word));
-      const asked = (await isAtHome(home, instanceId, user, app))
+      const asked = (await isAtHome(instanceId, user, app))
         ? await foreignProjects(projects, instanceId, user, app, others)
         : others;
       return !asked.every((word) => row?.scope.includes(word) ?? false);
@@ -154,12 +143,7 @@ export function createConsents({
           before: loaded.state?.scope ?? [],
           now: scope,
         });
-        const given = {
-          userId: user.id,
-          clientId,
-          scope: [...scope],
-          ...(access === undefined ? {} : { access }),
-        };
+        const given = { userId: user.id, clientId, scope: [...scope], ...(access && { access }) };
         const owner = { type: "org", id: user.organizationId } as const;
         tx.record(consent, loaded, [consentEvents["consent.granted"](given)], owner);
       });
@@ -168,24 +152,17 @@ export function createConsents({
 }
 
 /** Users of the app's own organization, and of one that has accepted a grant of its project. */
-async function isAtHome(
-  {
-    grants,
-    isAccepted,
-  }: {
-    grants: ReturnType<typeof projectGrantReader>;
-    isAccepted: ReturnType<typeof acceptanceReader>;
-  },
-  instanceId: string,
-  user: User,
-  app: AskingApp,
-): Promise<boolean> {
-  if (app.organizationId === user.organizationId) return true;
-  const theirs = (await grants.ofProject(instanceId, app.projectId)).find(
-    ({ state, grantedOrganizationId }) =>
-      state === "active" && grantedOrganizationId === user.organizationId,
-  );
-  return theirs !== undefined && isAccepted(theirs);
+function homeReader(db: Database) {
+  const grants = projectGrantReader(db);
+  const isAccepted = acceptanceReader(db, membershipReader(db));
+  return async (instanceId: string, user: User, app: AskingApp): Promise<boolean> => {
+    if (app.organizationId === user.organizationId) return true;
+    const theirs = (await grants.ofProject(instanceId, app.projectId)).find(
+      ({ state, grantedOrganizationId }) =>
+        state === "active" && grantedOrganizationId === user.organizationId,
+    );
+    return theirs !== undefined && isAccepted(theirs);
+  };
 }
 
 /** Whoever lets an app act while they are away is told of it, once. */

@@ -5,16 +5,14 @@ import {
   type GetConsentSchema,
 } from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
 import type { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
-import { writeContext } from "../../authz/context.ts";
 import type { Authorize, Handlers, HeldBy } from "../../authz/service.ts";
 import { loadIn } from "../../eventstore/load-in.ts";
-import { execute } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { appReader } from "../app/index.ts";
 import { listing } from "../object/queries.ts";
-import { toDetails, toOrganizationOwnedDetails } from "../object/details.ts";
-
+import { toOrganizationOwnedDetails } from "../object/details.ts";
+import { changing } from "../object/plain.ts";
 import { consent, consentNotFound, revokeConsent } from "./consent.ts";
 import type { ConsentedAccess } from "./events.ts";
 import { consentQueries, type ConsentRow } from "./queries.ts";
@@ -50,8 +48,9 @@ export function usersOfConsents({ events }: Pick<Deps, "events">): HeldBy<Servic
 }
 
 export function consentHandlers(deps: Deps, tokenUse: TokenUseReader): Handlers<Service> {
-  const { db, events } = deps;
+  const { db } = deps;
   const queries = consentQueries(deps);
+  const change = changing(deps, consent);
   const apps = appReader(db);
   const useOf = tokenUse(db);
 
@@ -74,13 +73,7 @@ export function consentHandlers(deps: Deps, tokenUse: TokenUseReader): Handlers<
 
   return {
     searchConsents: listing(queries.search, toGetConsent),
-
-    async deleteConsent({ id }, scope) {
-      const at = writeContext(scope);
-      return {
-        details: toDetails(await execute(events.transact, at, consent, { id }, revokeConsent)),
-      };
-    },
+    deleteConsent: ({ id }, scope) => change(scope, id, revokeConsent),
   };
 }
 

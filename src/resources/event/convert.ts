@@ -1,15 +1,9 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import type { EventSchema, OriginSchema } from "#gen/idsvc/resources/event/v3alpha/event_pb.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import type { FormatEvent } from "../../texts/event-texts.ts";
-
-const ownerTypes = {
-  system: OwnerType.SYSTEM,
-  instance: OwnerType.INSTANCE,
-  org: OwnerType.ORG,
-};
+import { toOwner } from "../object/details.ts";
 
 /** An event as the API shows it. Its payload is what was stored, which is JSON and holds no secret (C7). */
 export const toEvent = (
@@ -25,7 +19,7 @@ export const toEvent = (
     id: event.aggregateId,
     version: event.aggregateVersion,
   },
-  owner: { type: ownerTypes[event.owner.type], id: event.owner.id },
+  owner: toOwner(event.owner),
   editor: {
     userId: event.editorId,
     service: event.service,

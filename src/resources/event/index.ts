@@ -8,6 +8,7 @@ import { refusalsGoWithUser } from "./refusals/recorder.ts";
 import { refusals } from "./refusals/table.ts";
 import type { HomesOf } from "./origins.ts";
 
+export type { HomesOf } from "./origins.ts";
 export type { EventPorts } from "./handlers.ts";
 export { createFollowers } from "./followers.ts";
 export { toEvent } from "./convert.ts";

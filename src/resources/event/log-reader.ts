@@ -14,6 +14,7 @@ import {
 import {
   and,
   asc,
+  type Column,
   count,
   desc,
   eq,
@@ -53,17 +54,22 @@ export type Looked = {
 
 /** Reads the log of an instance in pages and in steps, as far as audit log retention keeps it. */
 export function logReader(parts: LogParts) {
-  const retention = current(parts.db, retentionReader(parts.db));
-  const retained = async (instanceId: string): Promise<SQL | undefined> => {
-    const ms = await retention("", instanceId);
-    const since = (kept: number) => new Date(parts.now().getTime() - kept);
-    return ms === undefined ? undefined : gte(parts.db.table(log).createdAt, since(ms));
-  };
+  const retained = retainedIn(parts, parts.db.table(log).createdAt);
   const read = sizedReader(parts);
   return { read, page: pageReader(parts, retained, read), step: stepReader(parts.db, retained) };
 }
 
 type Retained = (instanceId: string) => Promise<SQL | undefined>;
+
+/** Keeps what audit log retention lets be seen, by the column of its date. */
+export function retainedIn({ db, now }: Pick<Deps, "db" | "now">, date: Column): Retained {
+  const retention = current(db, retentionReader(db));
+  return async (instanceId) => {
+    const ms = await retention("", instanceId);
+    return ms === undefined ? undefined : gte(date, new Date(now().getTime() - ms));
+  };
+}
+
 type Filters = readonly (SQL | undefined)[];
 
 const sizeOf = (t: { payload: unknown }) => sql<number>`length(cast(${t.payload} as text))`;

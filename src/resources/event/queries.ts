@@ -3,6 +3,7 @@ import {
   EventSearchFilterSchema,
 } from "#gen/idsvc/resources/event/v3alpha/query_pb.ts";
 import type { Scope } from "../../authz/context.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
 import { isOneOf, type Page } from "../../projection/search.ts";
 import { and, eq, type SQL } from "../../storage/drizzle.ts";
@@ -30,7 +31,6 @@ export type LogView = { key: string; conditions: readonly (SQL | undefined)[] };
 export function eventQueries(parts: Parts) {
   const { db, events, organizations } = parts;
   const t = db.table(log);
-  const heads = db.table(sequences);
   const readLog = logReader(parts);
 
   /** The organizations whose events the caller sees, in order; absent where that is everything: system callers see every log. */
@@ -62,10 +62,7 @@ export function eventQueries(parts: Parts) {
 
     /** The last position of the log. */
     async head(scope: Scope): Promise<bigint> {
-      const [row] = await db.read
-        .select()
-        .from(heads)
-        .where(eq(heads.instanceId, logOf(scope)));
+      const [row] = await rowsWhere(db, sequences, { instanceId: logOf(scope) });
       return row?.last ?? 0n;
     },
 

@@ -5,9 +5,9 @@ import {
   type RequestChallenges_OTPEmail,
   UserVerificationRequirement,
 } from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
-import { failedPrecondition } from "../../errors.ts";
+import { type DomainError, failedPrecondition } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Delivery, UserChecks, UserVerification } from "../user/index.ts";
+import type { Delivery, IssuedOtp, UserChecks, UserVerification } from "../user/index.ts";
 import { type SessionEvent, sessionEvents } from "./events.ts";
 import { type Session, userMissing } from "./session.ts";
 
@@ -65,33 +65,28 @@ export async function challenge(
     happened.push(sessionEvents["webauthn.challenged"]({ challengeId, domain }));
     response.webAuthN = { publicKeyCredentialRequestOptions: options };
   }
+  const { sessionId } = at;
+  const told = (issued: IssuedOtp | undefined, event: SessionEvent, missing: () => DomainError) => {
+    if (issued === undefined) throw missing();
+    happened.push(event);
+    return issued.code;
+  };
   if (otpSms !== undefined) {
-    const issued = await checks.otp.issue(
-      tx,
-      ref,
-      "sms",
-      otpSms.returnCode ? "returned" : { channel: "sms", sessionId: at.sessionId },
+    const delivery = otpSms.returnCode ? "returned" : ({ channel: "sms", sessionId } as const);
+    const issued = await checks.otp.issue(tx, ref, "sms", delivery);
+    response.otpSms = told(issued, sessionEvents["otp.sms.challenged"]({}), () =>
+      notRegistered("OTP_SMS", "no phone number for one-time passwords"),
     );
-    if (issued === undefined) {
-      throw notRegistered("OTP_SMS", "no phone number for one-time passwords");
-    }
-    happened.push(sessionEvents["otp.sms.challenged"]({}));
-    if (issued.code !== undefined) response.otpSms = issued.code;
   }
   if (otpEmail !== undefined) {
-    const issued = await checks.otp.issue(tx, ref, "email", mailFor(at.sessionId, otpEmail));
-    if (issued === undefined) {
-      throw notRegistered("OTP_EMAIL", "no e-mail address for one-time passwords");
-    }
-    happened.push(sessionEvents["otp.email.challenged"]({}));
-    if (issued.code !== undefined) response.otpEmail = issued.code;
+    const issued = await checks.otp.issue(tx, ref, "email", mailFor(sessionId, otpEmail));
+    response.otpEmail = told(issued, sessionEvents["otp.email.challenged"]({}), () =>
+      notRegistered("OTP_EMAIL", "no e-mail address for one-time passwords"),
+    );
   }
   if (email !== undefined) {
-    const { sessionId } = at;
     const issued = await checks.emailLogin.issue(tx, ref, sessionId, mailFor(sessionId, email));
-    if (issued === undefined) throw emailLoginMissing();
-    happened.push(sessionEvents["email.challenged"]({}));
-    if (issued.code !== undefined) response.email = issued.code;
+    response.email = told(issued, sessionEvents["email.challenged"]({}), emailLoginMissing);
   }
   return { happened, response };
 }

@@ -26,37 +26,26 @@ type Judged = { session: Session | undefined; sessionId: string };
 
 type CheckedUser = { id: string; organizationId: string; version: bigint };
 
-export type SessionChecks = {
-  /**
-   * Checks everything that is asked, each in a unit of its own: before the unit that changes the session. After a wrong
-   * one the others are made as for nobody: that spends no code. A refusal is told of at full steps of 100 ms for each check,
-   * so that its time does not tell which of them was wrong.
-   *
-   * @throws INVALID_ARGUMENT INVALID_CREDENTIALS
-   * @throws FAILED_PRECONDITION SESSION_USER_FIXED, SESSION_USER_MISSING, PASSWORD_CHANGE_REQUIRED
-   */
-  check(at: WriteContext, of: Judged, wanted: Checks | undefined): Promise<Checked>;
-  /**
-   * Makes sure that the user and their organization are at the commit as they were when the user was checked.
-   *
-   * @throws ABORTED USER_CHANGED, INVALID_ARGUMENT INVALID_CREDENTIALS
-   */
-  hold(tx: Transaction, checked: CheckedUser): Promise<void>;
-};
+export type SessionChecks = ReturnType<typeof createSessionChecks>;
 
 const field = "session.checks";
 // Longer than the judging of one wrong check takes.
 const refusalMs = 100;
 
-export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChecks {
-  const byName = checkedNameReader(deps);
+export function createSessionChecks(deps: Deps, checks: UserChecks) {
+  const idOf = checkedUser(deps);
   const { refusals } = constantTime(refusalMs);
 
-  const idOf = (instanceId: string, { search }: CheckUser): Promise<string | undefined> =>
-    search.case === "loginName" ? byName(instanceId, search.value) : Promise.resolve(search.value);
-
   return {
-    async check(at, judged, wanted) {
+    /**
+     * Checks everything that is asked, each in a unit of its own: before the unit that changes the session. After a wrong
+     * one the others are made as for nobody: that spends no code. A refusal is told of at full steps of 100 ms for each check,
+     * so that its time does not tell which of them was wrong.
+     *
+     * @throws INVALID_ARGUMENT INVALID_CREDENTIALS
+     * @throws FAILED_PRECONDITION SESSION_USER_FIXED, SESSION_USER_MISSING, PASSWORD_CHANGE_REQUIRED
+     */
+    async check(at: WriteContext, judged: Judged, wanted: Checks | undefined): Promise<Checked> {
       const { session } = judged;
       if (wanted === undefined || !asksAnything(wanted)) return nothing;
       const { user: name } = wanted;
@@ -73,7 +62,12 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
       return { user: outcome.user, isNamed, happened: outcome.happened };
     },
 
-    async hold(tx, { id, organizationId, version }) {
+    /**
+     * Makes sure that the user and their organization are at the commit as they were when the user was checked.
+     *
+     * @throws ABORTED USER_CHANGED, INVALID_ARGUMENT INVALID_CREDENTIALS
+     */
+    async hold(tx: Transaction, { id, organizationId, version }: CheckedUser): Promise<void> {
       const { version: present } = await tx.load(user, id);
       if (present !== version) {
         throw aborted("USER_CHANGED", "the user was changed while they were checked: try again");
@@ -82,6 +76,13 @@ export function createSessionChecks(deps: Deps, checks: UserChecks): SessionChec
       if (state?.state !== "active") throw wrongCredentials();
     },
   };
+}
+
+/** The id of the user whom a check names. */
+export function checkedUser(deps: Pick<Deps, "db">) {
+  const byName = checkedNameReader(deps);
+  return async (instanceId: string, { search }: CheckUser): Promise<string | undefined> =>
+    search.case === "loginName" ? byName(instanceId, search.value) : search.value;
 }
 
 async function judge(
@@ -133,15 +134,14 @@ async function judge(
   }
   // One that another session had sent is none of this one.
   const { awaits } = session ?? { awaits: { sms: false, email: false } };
-  if (otpSms !== undefined) {
-    const tried = { channel: "sms", code: otpSms.code } as const;
-    const isThisRight = await checks.otp.check(at, awaits.sms ? who() : undefined, tried);
-    take(isThisRight, sessionEvents["otp.sms.checked"]({}));
-  }
-  if (otpEmail !== undefined) {
-    const tried = { channel: "email", code: otpEmail.code } as const;
-    const isThisRight = await checks.otp.check(at, awaits.email ? who() : undefined, tried);
-    take(isThisRight, sessionEvents["otp.email.checked"]({}));
+  for (const [channel, given] of [
+    ["sms", otpSms],
+    ["email", otpEmail],
+  ] as const) {
+    if (given === undefined) continue;
+    const tried = { channel, code: given.code };
+    const isThisRight = await checks.otp.check(at, awaits[channel] ? who() : undefined, tried);
+    take(isThisRight, sessionEvents[`otp.${channel}.checked`]({}));
   }
   if (recoveryCode !== undefined) {
     const isThisRight = await checks.recoveryCode(at, who(), recoveryCode.code);
@@ -172,9 +172,8 @@ const asksAnything = (wanted: Checks): boolean =>
 
 /** How many checks are made of what a user has. */
 const countOf = (wanted: Checks): number => {
-  const { password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode } = wanted;
-  const asked = [password, email, webAuthN, idpIntent, totp, otpSms, otpEmail, recoveryCode];
-  return Math.max(asked.filter((each) => each !== undefined).length, 1);
+  const asked = ChecksSchema.fields.filter((each) => isFieldSet(wanted, each));
+  return Math.max(asked.filter(({ localName }) => localName !== "user").length, 1);
 };
 
 const wrongCredentials = (): DomainError =>

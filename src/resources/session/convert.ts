@@ -13,39 +13,36 @@ import type { StoredUserAgent } from "./projection.ts";
 import type { FoundSession, SessionRow } from "./queries.ts";
 import type { Metadata } from "./session.ts";
 
-type Values = Record<string, string[]>;
+const mapValues = <A, B>(values: Record<string, A>, make: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, make(value)]));
 
 export const toMetadata = (values: Record<string, Uint8Array>): Metadata =>
-  Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, Buffer.from(value).toString("base64")]),
-  );
+  mapValues(values, (value) => Buffer.from(value).toString("base64"));
 
 export const toUserAgentSet = ({
+  header,
   fingerprintId,
   ip,
   description,
-  header,
-}: UserAgent): Omit<UserAgentSet, "userId"> => {
-  const values = Object.entries(header).map(([name, each]) => [name, each.values]);
-  return { fingerprintId, ip, description, header: JSON.stringify(Object.fromEntries(values)) };
-};
+}: UserAgent): Omit<UserAgentSet, "userId"> => ({
+  fingerprintId,
+  ip,
+  description,
+  header: JSON.stringify(mapValues(header, ({ values }) => values)),
+});
 
 export function toGetSession(
   row: FoundSession,
   names: UserNames | undefined,
   lacks: readonly string[],
 ): MessageInitShape<typeof GetSessionSchema> {
-  const metadata = Object.entries(row.metadata).map(([name, value]): [string, Uint8Array] => [
-    name,
-    Buffer.from(value, "base64"),
-  ]);
   return {
     details: toInstanceOwnedDetails(row),
     creationDate: timestampFromDate(row.creationDate),
     creator: row.creatorId,
     factors: toFactors(row, names),
     lacks: [...lacks],
-    metadata: Object.fromEntries(metadata),
+    metadata: mapValues(row.metadata, (value): Uint8Array => Buffer.from(value, "base64")),
     ...(row.expiresAt === null ? {} : { expirationDate: timestampFromDate(row.expiresAt) }),
     ...(row.userAgent === null ? {} : { userAgent: toUserAgent(row.fingerprintId, row.userAgent) }),
   };
@@ -77,10 +74,6 @@ function toUserAgent(
   fingerprintId: string,
   { ip, description, header }: StoredUserAgent,
 ): MessageInitShape<typeof UserAgentSchema> {
-  const stored: Values = header === "" ? {} : JSON.parse(header);
-  const values = Object.entries(stored).map(([name, each]): [string, { values: string[] }] => [
-    name,
-    { values: each },
-  ]);
-  return { fingerprintId, ip, description, header: Object.fromEntries(values) };
+  const stored: Record<string, string[]> = header === "" ? {} : JSON.parse(header);
+  return { fingerprintId, ip, description, header: mapValues(stored, (values) => ({ values })) };
 }

@@ -6,10 +6,11 @@ import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { invalidField } from "../../errors.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, eq, gt, isNull, or } from "../../storage/drizzle.ts";
 import { endSome } from "./end-sessions.ts";
 import { sessions } from "./projection.ts";
+import { isLiving } from "./queries.ts";
 import { createTrustedBrowsers } from "./trusted-browsers.ts";
 import { createVisits } from "./visits.ts";
 
@@ -28,27 +29,14 @@ export function requireNamed({ userId }: EndOtherSessionsRequest, { caller }: Sc
 }
 
 /** Ends all sessions of a user but those of one browser, and the trust in all others. */
-export function endOthersHandlers(
-  deps: Deps,
-  endKept: EndKept,
-): Pick<Handlers<typeof SessionService>, "endOtherSessions"> {
+export function endOthersHandlers(deps: Deps, endKept: EndKept) {
   const { db, now } = deps;
-  const t = db.table(sessions);
   const visits = createVisits(deps);
   const trusted = createTrustedBrowsers(deps);
 
   async function living(instanceId: string, userId: string): Promise<string[]> {
-    const rows = await db.read
-      .select({ id: t.id })
-      .from(t)
-      .where(
-        and(
-          eq(t.instanceId, instanceId),
-          eq(t.userId, userId),
-          or(isNull(t.expiresAt), gt(t.expiresAt, now())),
-        ),
-      );
-    return rows.map(({ id }) => id);
+    const rows = await rowsWhere(db, sessions, { instanceId, userId });
+    return rows.filter((row) => isLiving(row, now())).map(({ id }) => id);
   }
 
   /** The session that stays, with those beside it. @throws INVALID_ARGUMENT SESSION_NOT_OF_USER */
@@ -79,14 +67,11 @@ export function endOthersHandlers(
       const all = await living(instanceId, userId);
       const { ids: staying, browserId } = await stayingOf(scope, request.sessionId, all);
       const at = writeContext(scope);
-      const ended = await endSome(
-        deps,
-        at,
-        all.filter((id) => !staying.has(id)),
-      );
+      const leaving = all.filter((id) => !staying.has(id));
+      const ended = await endSome(deps, at, leaving);
       await trusted.endOthers(at, userId, browserId);
       await endKept(deps, at, { userId, staying });
       return { ended };
     },
-  };
+  } satisfies Partial<Handlers<typeof SessionService>>;
 }

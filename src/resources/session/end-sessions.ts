@@ -1,4 +1,9 @@
-import type { Transaction, WriteContext, Written } from "../../eventstore/transaction.ts";
+import {
+  ownWork,
+  type Transaction,
+  type WriteContext,
+  type Written,
+} from "../../eventstore/transaction.ts";
 import type { Sweep } from "../../jobs/sweeper.ts";
 import { someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -38,8 +43,7 @@ export async function endSome(
 ): Promise<number> {
   const { instanceId } = at;
   let ended = 0;
-  for (let from = 0; from < ids.length; from += atOnce) {
-    const some = ids.slice(from, from + atOnce);
+  for (const some of fewOf(ids)) {
     ended += await deps.events.transact(at, async (tx) => {
       let count = 0;
       for (const sessionId of some) {
@@ -51,6 +55,10 @@ export async function endSome(
     });
   }
   return ended;
+}
+
+function* fewOf(ids: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < ids.length; from += atOnce) yield ids.slice(from, from + atOnce);
 }
 
 /** Removes what has expired or ended with its user. It counts no more already, so nothing waits for this. */
@@ -66,7 +74,7 @@ export const sweepSessions =
       .limit(limit);
     for (const [instanceId, found] of Map.groupBy(due, (each) => each.instanceId)) {
       const ids = found.map(({ id }) => id);
-      await endAll(deps, sweeping(instanceId), ids);
+      await endAll(deps, ownWork({ instanceId, editorId: "system:sweeper" }), ids);
     }
     return due.length;
   };
@@ -84,8 +92,7 @@ export const removeContentsOfSessions =
 async function endAll(deps: Parts, at: WriteContext, ids: string[]): Promise<void> {
   const t = deps.db.table(sessions);
   const { instanceId } = at;
-  for (let from = 0; from < ids.length; from += atOnce) {
-    const some = ids.slice(from, from + atOnce);
+  for (const some of fewOf(ids)) {
     await deps.events.transact(at, async (tx) => {
       for (const sessionId of some) await tx.load(session, sessionId);
       // Read after the streams: one that was given more time meanwhile makes the decision be taken anew.
@@ -101,11 +108,3 @@ async function endAll(deps: Parts, at: WriteContext, ids: string[]): Promise<voi
     });
   }
 }
-
-const sweeping = (instanceId: string): WriteContext => ({
-  instanceId,
-  editorId: "system:sweeper",
-  service: "",
-  clientId: "",
-  requestId: "",
-});

@@ -8,7 +8,6 @@ import type { Authorize, Handlers } from "../../authz/service.ts";
 import { requireSequence, withoutExpectation } from "../../eventstore/expected-sequence.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { IdpIntentHandlers } from "./idp-intent-handlers.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { organization } from "../org/index.ts";
@@ -85,12 +84,7 @@ export function sessionAuthorize(deps: UserDeps): Authorize<Service> {
   };
 }
 
-export type SessionMethods = Exclude<
-  keyof Handlers<Service>,
-  keyof IdpIntentHandlers | "endOtherSessions" | "getLogInCounts"
->;
-
-export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, SessionMethods> {
+export function sessionHandlers(deps: UserDeps) {
   const { db, events, secrets, newId } = deps;
   const queries = sessionQueries(deps);
   const checksOfUsers = userChecks(deps);
@@ -123,11 +117,8 @@ export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, Session
       // Before anything is checked: an attempt that comes to nothing would be one that nobody counts.
       requireSequence(scope, last?.sequence ?? 0n);
       const checking = withoutExpectation(writeContext(scope));
-      const checked = await checks.check(
-        checking,
-        { session: sessionNow, sessionId: id },
-        wanted.checks,
-      );
+      const judged = { session: sessionNow, sessionId: id };
+      const checked = await checks.check(checking, judged, wanted.checks);
       const { written, ...response } = await events.transact(writeContext(scope), async (tx) => {
         const loaded = await tx.load(session, id);
         const { creatorId } = await requireLiving(tx, scope, loaded);
@@ -165,7 +156,7 @@ export function sessionHandlers(deps: UserDeps): Pick<Handlers<Service>, Session
       const { sortingColumn } = request;
       return { details: toListDetails(found), sortingColumn, result };
     },
-  };
+  } satisfies Partial<Handlers<Service>>;
 }
 
 /**

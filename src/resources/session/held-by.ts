@@ -1,12 +1,11 @@
 import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import type { RequestChallenges } from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
-import type { CheckUser } from "#gen/idsvc/resources/session/v3alpha/check_pb.ts";
 import type { Held } from "../../authz/holds.ts";
 import type { HeldBy } from "../../authz/service.ts";
 import { loadIn } from "../../eventstore/load-in.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { checkedNameReader } from "../user/index.ts";
+import { checkedUser } from "./checks.ts";
 import { requireNamed } from "./end-others.ts";
 import { handsOver } from "./patch-right.ts";
 import { sessionById } from "./queries.ts";
@@ -20,10 +19,8 @@ import { session } from "./session.ts";
 export function usersOfSessions(deps: Pick<Deps, "db" | "events">): HeldBy<typeof SessionService> {
   const { db, events } = deps;
   const byId = sessionById(db);
-  const byName = checkedNameReader(deps);
+  const idOf = checkedUser(deps);
 
-  const idOf = ({ search }: CheckUser, instanceId: string) =>
-    search.case === "loginName" ? byName(instanceId, search.value) : search.value;
   const isReturned = (challenges: RequestChallenges | undefined): boolean =>
     challenges?.otpSms?.returnCode === true || challenges?.otpEmail?.delivery.case === "returnCode";
   const userOf = async (id: string, instanceId: string, tx?: Transaction): Promise<Held[]> => {
@@ -35,14 +32,14 @@ export function usersOfSessions(deps: Pick<Deps, "db" | "events">): HeldBy<typeo
     async createSession({ session: wanted }, { instanceId }) {
       const named = wanted?.checks?.user;
       if (named === undefined || !isReturned(wanted?.challenges)) return [];
-      const userId = await idOf(named, instanceId);
+      const userId = await idOf(instanceId, named);
       return userId === undefined ? [] : [{ userId }];
     },
     async patchSession({ id, session: wanted }, scope, tx) {
       const { instanceId } = scope;
       const named = wanted?.checks?.user;
       if (named !== undefined && isReturned(wanted?.challenges)) {
-        const userId = await idOf(named, instanceId);
+        const userId = await idOf(instanceId, named);
         if (userId !== undefined) return [{ userId }];
       }
       const [row, held] = [await byId(instanceId, id), await userOf(id, instanceId, tx)];

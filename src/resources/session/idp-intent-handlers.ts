@@ -4,19 +4,15 @@ import type { IDPInformationSchema } from "#gen/idsvc/resources/session/v3alpha/
 import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
-import { invalidArgument } from "../../errors.ts";
+import { invalidArgument, invalidField } from "../../errors.ts";
 import type { Way } from "../../federation/index.ts";
+import type { Deps } from "../../projection/module.ts";
+import { ownPages } from "../app/index.ts";
 import { toDetails } from "../object/details.ts";
 import { createIdpLogins, type Said } from "../idpintent/index.ts";
 import { linkedUserReader } from "../user/index.ts";
-import { redirectGuard } from "./idp-redirects.ts";
 
-export type IdpIntentHandlers = Pick<
-  Handlers<typeof SessionService>,
-  "startIdentityProviderIntent" | "getIdentityProviderIntent"
->;
-
-export function idpIntentHandlers(deps: UserDeps): IdpIntentHandlers {
+export function idpIntentHandlers(deps: UserDeps) {
   const intents = createIdpLogins(deps, linkedUserReader(deps));
   const requireOwn = redirectGuard(deps);
   const organizationOf = ({ context }: Scope) =>
@@ -54,7 +50,7 @@ export function idpIntentHandlers(deps: UserDeps): IdpIntentHandlers {
         userId: login.userId ?? "",
       };
     },
-  };
+  } satisfies Partial<Handlers<typeof SessionService>>;
 }
 
 const toNextStep = (way: Way) =>
@@ -87,3 +83,21 @@ const credentialsInvalid = () =>
     "IDP_CREDENTIALS_INVALID",
     "nobody in the directory has the name, or the password is wrong",
   );
+
+/**
+ * Refuses addresses that a browser must not be sent to with the proof of a login: all but pages of the service itself, and
+ * of origins that an active app of the instance has.
+ *
+ * @throws INVALID_ARGUMENT IDP_REDIRECT_DENIED
+ */
+function redirectGuard({ db }: Pick<Deps, "db">) {
+  const isOwnPage = ownPages(db);
+  return async (instanceId: string, url: string, field: string): Promise<void> => {
+    if (await isOwnPage(instanceId, url)) return;
+    throw invalidField(
+      field,
+      "IDP_REDIRECT_DENIED",
+      "must be of the service itself, or of an origin that an active app of the instance has",
+    );
+  };
+}

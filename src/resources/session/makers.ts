@@ -1,6 +1,6 @@
 import type { SessionMakers } from "../../authz/ports.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { endSession } from "./end-sessions.ts";
 import { sessions } from "./projection.ts";
 import { isLiving } from "./queries.ts";
@@ -8,11 +8,7 @@ import { isLiving } from "./queries.ts";
 /** By whom the sessions of a user were made (J20). */
 export const sessionMakers = (parts: Pick<Deps, "db" | "secrets" | "now">): SessionMakers => ({
   async ofUser(tx, { instanceId, userId }) {
-    const t = parts.db.table(sessions);
-    const rows = await parts.db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+    const rows = await rowsWhere(parts.db, sessions, { instanceId, userId });
     tx.expectRows(sessions, { instanceId, userId }, rows.length);
     return rows
       .filter((row) => isLiving(row, tx.now))

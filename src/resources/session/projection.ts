@@ -1,11 +1,10 @@
-import { begin, on, projection, touch } from "../../projection/projection.ts";
+import { begin, on, onEvery, projection, rowChanger, rowOf } from "../../projection/projection.ts";
 import type { Recorded } from "../../eventstore/event.ts";
 import {
   deleteRows,
   insertRow,
   putRow,
   type RowChange,
-  type RowPart,
   updateRows,
 } from "../../storage/row-change.ts";
 import {
@@ -19,8 +18,7 @@ import {
 } from "../../storage/table.ts";
 import { organizationEvents } from "../org/index.ts";
 import { userEvents } from "../user/index.ts";
-import type { SessionEvent, UserAgentSet } from "./events.ts";
-import { sessionEvents } from "./events.ts";
+import { type MetadataSet, sessionEvents, type UserAgentSet } from "./events.ts";
 import { changedMetadata } from "./session.ts";
 
 /** `header` is JSON text, empty where the person is erased. */
@@ -86,18 +84,9 @@ export const sessionMetadata = table(
 const ended = { expiresAt: new Date(0) };
 const erased = { fingerprintId: "", userAgent: { ip: "", description: "", header: "" } };
 
-type Event = Recorded<SessionEvent>;
-type Of<T extends SessionEvent["type"]> = Recorded<Extract<SessionEvent, { type: T }>>;
-const row = ({ instanceId, aggregateId }: Pick<Recorded, "instanceId" | "aggregateId">) => ({
-  instanceId,
-  id: aggregateId,
-});
+const set = rowChanger(sessions);
 
-const set = (event: Event, values: RowPart<typeof sessions> = {}) => [
-  updateRows(sessions, row(event), { ...values, ...touch(event) }),
-];
-
-function changeMetadata(event: Of<"session.metadata.set">): RowChange[] {
+function changeMetadata(event: Recorded & { payload: MetadataSet }): RowChange[] {
   const { instanceId, aggregateId: sessionId } = event;
   const { userId = "" } = event.payload;
   return changedMetadata(event.payload).map(([name, value]) => {
@@ -112,6 +101,16 @@ const endThoseOfUser = ({ instanceId, aggregateId: userId }: Recorded) => [
   updateRows(sessions, { instanceId, userId }, ended),
 ];
 
+/** Events by which a user has a second factor less. */
+export const factorEnds = [
+  "user.human.passwordless.token.removed",
+  "user.human.mfa.u2f.token.removed",
+  "user.human.mfa.otp.removed",
+  "user.human.mfa.otp.sms.removed",
+  "user.human.mfa.otp.email.removed",
+  "user.human.mfa.recovery_codes.removed",
+] as const;
+
 const spareNoMore = ({ instanceId, aggregateId: userId }: Recorded) => [
   updateRows(sessions, { instanceId, userId }, { trustedSince: null }),
 ];
@@ -120,6 +119,7 @@ export const sessionProjection = projection(
   "sessions",
   [sessions, sessionMetadata],
   on(sessionEvents, {
+    ...onEvery(sessionEvents, (event) => set(event)),
     "session.added": (event) => [
       insertRow(sessions, {
         ...begin(event),
@@ -140,7 +140,6 @@ export const sessionProjection = projection(
       return set(event, { userId, organizationId, userCheckedAt: event.createdAt });
     },
     "session.password.checked": (event) => set(event, { passwordCheckedAt: event.createdAt }),
-    "session.webauthn.challenged": (event) => set(event),
     "session.webauthn.checked": (event) => {
       const { isUserVerified } = event.payload;
       return set(event, { webAuthNCheckedAt: event.createdAt, isUserVerified });
@@ -151,11 +150,8 @@ export const sessionProjection = projection(
       return set(event, { intentCheckedAt: event.createdAt, idpId, ...both });
     },
     "session.totp.checked": (event) => set(event, { totpCheckedAt: event.createdAt }),
-    "session.otp.sms.challenged": (event) => set(event),
     "session.otp.sms.checked": (event) => set(event, { otpSmsCheckedAt: event.createdAt }),
-    "session.otp.email.challenged": (event) => set(event),
     "session.otp.email.checked": (event) => set(event, { otpEmailCheckedAt: event.createdAt }),
-    "session.email.challenged": (event) => set(event),
     "session.email.checked": (event) => set(event, { emailCheckedAt: event.createdAt }),
     "session.recovery_code.checked": (event) =>
       set(event, { recoveryCodeCheckedAt: event.createdAt }),
@@ -164,11 +160,10 @@ export const sessionProjection = projection(
     "session.metadata.set": (event) => [...changeMetadata(event), ...set(event)],
     "session.lifetime.set": (event) =>
       set(event, { expiresAt: new Date(event.payload.expirationDate) }),
-    "session.token.set": (event) => set(event),
     "session.terminated": (event) => {
       const { instanceId, aggregateId: sessionId } = event;
       return [
-        deleteRows(sessions, row(event)),
+        deleteRows(sessions, rowOf(event)),
         deleteRows(sessionMetadata, { instanceId, sessionId }),
       ];
     },
@@ -185,12 +180,7 @@ export const sessionProjection = projection(
     "user.human.password.changed": endThoseOfUser,
     "user.human.password.removed": endThoseOfUser,
     "user.sessions.ended": endThoseOfUser,
-    "user.human.passwordless.token.removed": spareNoMore,
-    "user.human.mfa.u2f.token.removed": spareNoMore,
-    "user.human.mfa.otp.removed": spareNoMore,
-    "user.human.mfa.otp.sms.removed": spareNoMore,
-    "user.human.mfa.otp.email.removed": spareNoMore,
-    "user.human.mfa.recovery_codes.removed": spareNoMore,
+    ...Object.fromEntries(factorEnds.map((type) => [type, spareNoMore])),
   }),
   on(organizationEvents, {
     "org.removed": ({ instanceId, aggregateId: organizationId }) => [

@@ -23,19 +23,21 @@ export type Proofs = {
   trustedSince: Date | undefined;
 };
 
-export function proofsOf(row: SessionRow): Proofs {
-  const codes = [row.totpCheckedAt, row.otpSmsCheckedAt];
+/** @param until what was proven later counts for nothing */
+export function proofsOf(row: SessionRow, until?: Date): Proofs {
+  const kept = (at: Date | null) =>
+    at === null || (until !== undefined && at > until) ? undefined : at;
   return {
-    password: row.passwordCheckedAt ?? undefined,
-    key: row.webAuthNCheckedAt ?? undefined,
+    password: kept(row.passwordCheckedAt),
+    key: kept(row.webAuthNCheckedAt),
     isUserVerified: row.isUserVerified,
-    otp: latest([...codes, row.recoveryCodeCheckedAt]),
-    email: row.emailCheckedAt ?? undefined,
-    mailbox: latest([row.otpEmailCheckedAt, row.emailCheckedAt]),
-    recoveryCode: row.recoveryCodeCheckedAt ?? undefined,
-    provider: row.intentCheckedAt ?? undefined,
-    twoFactorProvider: row.twoFactorIntentCheckedAt ?? undefined,
-    trustedSince: row.trustedSince ?? undefined,
+    otp: latest([row.totpCheckedAt, row.otpSmsCheckedAt, row.recoveryCodeCheckedAt].map(kept)),
+    email: kept(row.emailCheckedAt),
+    mailbox: latest([row.otpEmailCheckedAt, row.emailCheckedAt].map(kept)),
+    recoveryCode: kept(row.recoveryCodeCheckedAt),
+    provider: kept(row.intentCheckedAt),
+    twoFactorProvider: kept(row.twoFactorIntentCheckedAt),
+    trustedSince: kept(row.trustedSince),
   };
 }
 
@@ -45,26 +47,14 @@ export const skewMs = 5_000;
 /** What was proven by now; what is later is of a clock that went back since. */
 export function provenBy(proofs: Proofs, now: Date): Proofs {
   const until = now.getTime() + skewMs;
-  const kept = (at: Date | undefined) =>
-    at !== undefined && at.getTime() <= until ? at : undefined;
-  return {
-    isUserVerified: proofs.isUserVerified,
-    password: kept(proofs.password),
-    key: kept(proofs.key),
-    otp: kept(proofs.otp),
-    email: kept(proofs.email),
-    mailbox: kept(proofs.mailbox),
-    recoveryCode: kept(proofs.recoveryCode),
-    provider: kept(proofs.provider),
-    twoFactorProvider: kept(proofs.twoFactorProvider),
-    trustedSince: kept(proofs.trustedSince),
-  };
+  const isKept = (at: boolean | Date | undefined) => !(at instanceof Date) || at.getTime() <= until;
+  const kept = Object.entries(proofs).map(([name, at]) => [name, isKept(at) ? at : undefined]);
+  // Each proof keeps its name.
+  return Object.fromEntries(kept) as Proofs;
 }
 
-const latest = (dates: readonly (Date | null | undefined)[]): Date | undefined =>
-  dates
-    .filter((date): date is Date => date instanceof Date)
-    .toSorted((a, b) => b.getTime() - a.getTime())[0];
+const latest = (dates: readonly (Date | undefined)[]): Date | undefined =>
+  dates.filter((date) => date !== undefined).toSorted((a, b) => b.getTime() - a.getTime())[0];
 
 /**
  * What a clock that went back since has told the time of ends no session, and counts no more once the user has proven who they
@@ -155,26 +145,9 @@ export function authenticationOf(
 ): Authentication | undefined {
   const isSame = issued?.authTime.getTime() === firstFactorAt(proofsOf(row))?.getTime();
   const until = issued === undefined ? undefined : isSame ? issued.at : issued.authTime;
-  const counting = until === undefined ? row : upTo(row, until);
-  const proofs = proofsOf(counting);
+  const proofs = proofsOf(row, until);
   const proven = strengthsOf(proofs);
   const at = proven.passkey ?? proven.mfa ?? proven.password ?? proven.provider ?? proven.email;
   if (at === undefined) return undefined;
   return { sessionId: row.id, at, methods: methodsOf(proofs), proven };
-}
-
-function upTo(row: SessionRow, until: Date): SessionRow {
-  const kept = (at: Date | null) => (at !== null && at <= until ? at : null);
-  return {
-    ...row,
-    passwordCheckedAt: kept(row.passwordCheckedAt),
-    webAuthNCheckedAt: kept(row.webAuthNCheckedAt),
-    intentCheckedAt: kept(row.intentCheckedAt),
-    twoFactorIntentCheckedAt: kept(row.twoFactorIntentCheckedAt),
-    totpCheckedAt: kept(row.totpCheckedAt),
-    otpSmsCheckedAt: kept(row.otpSmsCheckedAt),
-    otpEmailCheckedAt: kept(row.otpEmailCheckedAt),
-    recoveryCodeCheckedAt: kept(row.recoveryCodeCheckedAt),
-    emailCheckedAt: kept(row.emailCheckedAt),
-  };
 }

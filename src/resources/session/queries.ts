@@ -5,6 +5,7 @@ import {
 import type { SearchSessionsRequest } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { editorOf, type Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import { type Found, isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, gt, isNull, or, type SQL } from "../../storage/drizzle.ts";
@@ -23,33 +24,28 @@ export const isLiving = ({ expiresAt }: SessionRow, now: Date): boolean =>
 
 /** A session by its id, from memory where no session has changed, whether it has ended or not. */
 export function sessionById(db: Database) {
-  const t = db.table(sessions);
-  const metadataOf = metadataReader(db);
-  return cachedRead<FoundSession | undefined>(db, [sessions, sessionMetadata], async (at, id) => {
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, at), eq(t.id, id)));
-    if (row === undefined) return undefined;
-    return { ...row, metadata: (await metadataOf(at, [id])).get(id) ?? {} };
+  const rowOf = rowByKey(db, sessions);
+  const withMetadata = metadataReader(db);
+  return cachedRead(db, [sessions, sessionMetadata], async (instanceId, id) => {
+    const row = await rowOf(instanceId, id);
+    return row && (await withMetadata(instanceId, [row]))[0];
   });
 }
 
-/** The values that others keep with sessions, by the id of the session, in one read. */
+/** Sessions with the values that others keep with them, in one read. */
 function metadataReader(db: Database) {
   const t = db.table(sessionMetadata);
-  return async (instanceId: string, ids: string[]): Promise<Map<string, Metadata>> => {
+  return async (instanceId: string, found: readonly SessionRow[]): Promise<FoundSession[]> => {
+    const ids = found.map(({ id }) => id);
     const rows = await db.read
       .select()
       .from(t)
       .where(and(eq(t.instanceId, instanceId), isOneOf(t.sessionId, ids)));
     const bySession = Map.groupBy(rows, ({ sessionId }) => sessionId);
-    return new Map(
-      [...bySession].map(([id, values]) => [
-        id,
-        Object.fromEntries(values.map(({ name, value }) => [name, value])),
-      ]),
-    );
+    return found.map((row) => {
+      const values = bySession.get(row.id) ?? [];
+      return { ...row, metadata: Object.fromEntries(values.map((one) => [one.name, one.value])) };
+    });
   };
 }
 
@@ -59,7 +55,7 @@ export function sessionQueries(
   const { db, now, tenancy } = deps;
   const { organizationId, userId, creatorId, expiresAt } = db.table(sessions);
   const byId = current(db, sessionById(db));
-  const metadataOf = metadataReader(db);
+  const withMetadata = metadataReader(db);
 
   /** What the caller made, they may read beside what they may read anyway. */
   async function visible(scope: Scope): Promise<(SQL | undefined)[]> {
@@ -85,10 +81,7 @@ export function sessionQueries(
     },
     async search(scope: Scope, request: SearchSessionsRequest): Promise<Found<FoundSession>> {
       const found = await search(scope, request);
-      const ids = found.rows.map(({ id }) => id);
-      const metadata = await metadataOf(scope.instanceId, ids);
-      const rows = found.rows.map((row) => ({ ...row, metadata: metadata.get(row.id) ?? {} }));
-      return { ...found, rows };
+      return { ...found, rows: await withMetadata(scope.instanceId, found.rows) };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { strengths, stepUpRequired, type Strength } from "../../authz/step-up.ts";
-import type { OrganizationReader, StepUp } from "../../authz/ports.ts";
+import type { StepUp } from "../../authz/ports.ts";
+import type { Deps } from "../../projection/module.ts";
 import { type LoginPolicy, loginSettingsReader } from "../../settings/login/index.ts";
-import type { Database } from "../../storage/database.ts";
 import { activeUserReader, authenticatorReader, type AuthenticatorRow } from "../user/index.ts";
 import { skewMs } from "./proofs.ts";
 
@@ -9,11 +9,7 @@ import { skewMs } from "./proofs.ts";
 export const maxAgeMs = 300_000;
 
 /** Whether callers have proven themselves lately, by the strongest factor that they have (L2). */
-export function stepUp(parts: {
-  db: Database;
-  organizations: OrganizationReader;
-  now: () => Date;
-}): StepUp {
+export function stepUp(parts: Pick<Deps, "db" | "organizations" | "now">): StepUp {
   const { db, now } = parts;
   const activeUser = activeUserReader(parts);
   const authenticators = authenticatorReader(db);

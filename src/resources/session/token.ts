@@ -1,8 +1,9 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Caller } from "../../authz/context.ts";
-import type { MembershipReader, OrganizationReader, TokenVerifier } from "../../authz/ports.ts";
+import type { TokenVerifier } from "../../authz/ports.ts";
 import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
 import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
+import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import type { RowChange } from "../../storage/row-change.ts";
 import { activeUserReader } from "../user/index.ts";
@@ -50,12 +51,7 @@ export async function isTokenOf(
   return found?.ownerId === sessionId;
 }
 
-type Bearing = {
-  db: Database;
-  organizations: OrganizationReader;
-  memberships: MembershipReader;
-  now: () => Date;
-};
+type Bearing = Pick<Deps, "db" | "organizations" | "memberships" | "now">;
 
 /**
  * As whom a session lets its bearer act: as its user, once something of theirs was checked, for as long as it lasts and they and

@@ -1,11 +1,12 @@
 import type { Reaction } from "../../eventstore/settle.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange } from "../../storage/row-change.ts";
 import { instant, table, text } from "../../storage/table.ts";
 import { user } from "../user/index.ts";
 import { sessionEvents } from "./events.ts";
+import { factorEnds } from "./projection.ts";
 import { requireSession, session } from "./session.ts";
 
 /**
@@ -24,36 +25,15 @@ export const trustedBrowsers = table(
   { key: ["instanceId", "userId", "browserId"], indexes: [{ columns: ["expiresAt"] }] },
 );
 
-export type TrustedBrowsers = {
-  /** The user trusts the browser of the request for so long: they have just proven a second factor there. */
-  trust(at: WriteContext, userId: string, lifetimeMs: number): Promise<void>;
-  /**
-   * Spares a session the second factor where its user trusts the browser of the request; whether they do.
-   *
-   * @param of.lifetimeMs how long a trust counts by the settings of now
-   * @throws NOT_FOUND SESSION_NOT_FOUND
-   */
-  spare(
-    at: WriteContext,
-    of: { sessionId: string; userId: string; lifetimeMs: number },
-  ): Promise<boolean>;
-  /** Ends the trust in all browsers of the user but one, in units of its own. */
-  endOthers(at: WriteContext, userId: string, staying: string | undefined): Promise<void>;
-};
+export type TrustedBrowsers = ReturnType<typeof createTrustedBrowsers>;
 
-export function createTrustedBrowsers({
-  db,
-  events,
-}: Pick<Deps, "db" | "events">): TrustedBrowsers {
-  const t = db.table(trustedBrowsers);
+export function createTrustedBrowsers({ db, events }: Pick<Deps, "db" | "events">) {
   const ofUser = (instanceId: string, userId: string) =>
-    db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
+    rowsWhere(db, trustedBrowsers, { instanceId, userId });
 
   return {
-    async trust(at, userId, lifetimeMs) {
+    /** The user trusts the browser of the request for so long: they have just proven a second factor there. */
+    async trust(at: WriteContext, userId: string, lifetimeMs: number): Promise<void> {
       const { instanceId, browser: browserId } = at;
       if (browserId === undefined || lifetimeMs === 0) return;
       await events.transact(at, async (tx) => {
@@ -65,7 +45,17 @@ export function createTrustedBrowsers({
       });
     },
 
-    async spare(at, { sessionId, userId, lifetimeMs }) {
+    /**
+     * Spares a session the second factor where its user trusts the browser of the request; whether they do.
+     *
+     * @param of.lifetimeMs how long a trust counts by the settings of now
+     * @throws NOT_FOUND SESSION_NOT_FOUND
+     */
+    async spare(
+      at: WriteContext,
+      of: { sessionId: string; userId: string; lifetimeMs: number },
+    ): Promise<boolean> {
+      const { sessionId, userId, lifetimeMs } = of;
       const { instanceId, browser } = at;
       const rows = browser === undefined ? [] : await ofUser(instanceId, userId);
       if (!rows.some(({ browserId }) => browserId === browser)) return false;
@@ -87,7 +77,8 @@ export function createTrustedBrowsers({
       });
     },
 
-    async endOthers(at, userId, staying) {
+    /** Ends the trust in all browsers of the user but one, in units of its own. */
+    async endOthers(at: WriteContext, userId: string, staying: string | undefined): Promise<void> {
       const { instanceId } = at;
       await events.transact(at, async (tx) => {
         for (const { browserId } of await ofUser(instanceId, userId)) {
@@ -113,12 +104,7 @@ const ends = [
   "user.sessions.ended",
   "user.human.password.changed",
   "user.human.password.removed",
-  "user.human.passwordless.token.removed",
-  "user.human.mfa.u2f.token.removed",
-  "user.human.mfa.otp.removed",
-  "user.human.mfa.otp.sms.removed",
-  "user.human.mfa.otp.email.removed",
-  "user.human.mfa.recovery_codes.removed",
+  ...factorEnds,
 ] as const;
 
 /** The trust ends in the unit of what ends it. */

@@ -33,22 +33,7 @@ type Visited = { id: string; userId: string };
 /** What is known of the browser of a session; `seen` is undefined where its key is gone. */
 export type Visit = Row<typeof sessionVisits> & { seen: Seen | undefined };
 
-export type Visits = {
-  /** The browser of the request was seen with a session: written once an hour. */
-  note(at: WriteContext, visited: Visited): Promise<void>;
-  /** What is known of sessions; those that no browser has are left out. */
-  ofSessions(instanceId: string, ids: readonly string[]): Promise<Visit[]>;
-  /** The browser that a session is in; undefined for one that no browser has. */
-  browserOf(instanceId: string, id: string): Promise<string | undefined>;
-  /**
-   * Of each of some sessions, those of the same user in the same browser beside itself. Some of them may have ended; a session
-   * that no browser has is left out.
-   */
-  beside(
-    instanceId: string,
-    ids: readonly string[],
-  ): Promise<ReadonlyMap<string, readonly string[]>>;
-};
+export type Visits = ReturnType<typeof createVisits>;
 
 const hourMs = 3_600_000;
 const mostKnown = 50_000;
@@ -68,14 +53,15 @@ export async function recordVisit(
   tx.write(...changes, putRow(sessionVisits, row));
 }
 
-export function createVisits({ db, events, now }: Pick<Deps, "db" | "events" | "now">): Visits {
+export function createVisits({ db, events, now }: Pick<Deps, "db" | "events" | "now">) {
   const t = db.table(sessionVisits);
   const byId = rowByKey(db, sessionVisits);
   // When sessions were seen last, as far as this process knows.
   const known = recent<number>(mostKnown);
 
   return {
-    async note(at, visited) {
+    /** The browser of the request was seen with a session: written once an hour. */
+    async note(at: WriteContext, visited: Visited): Promise<void> {
       const { instanceId } = at;
       const isRecent = (seenAt: number | undefined) =>
         seenAt !== undefined && now().getTime() - seenAt < hourMs;
@@ -93,7 +79,8 @@ export function createVisits({ db, events, now }: Pick<Deps, "db" | "events" | "
       });
     },
 
-    async ofSessions(instanceId, ids) {
+    /** What is known of sessions; those that no browser has are left out. */
+    async ofSessions(instanceId: string, ids: readonly string[]): Promise<Visit[]> {
       const rows = await db.read
         .select()
         .from(t)
@@ -103,9 +90,17 @@ export function createVisits({ db, events, now }: Pick<Deps, "db" | "events" | "
       );
     },
 
-    browserOf: async (instanceId, id) => (await byId(instanceId, id))?.browserId,
+    /** The browser that a session is in; undefined for one that no browser has. */
+    browserOf: async (instanceId: string, id: string) => (await byId(instanceId, id))?.browserId,
 
-    async beside(instanceId, ids) {
+    /**
+     * Of each of some sessions, those of the same user in the same browser beside itself. Some of them may have ended; a session
+     * that no browser has is left out.
+     */
+    async beside(
+      instanceId: string,
+      ids: readonly string[],
+    ): Promise<ReadonlyMap<string, readonly string[]>> {
       const users = db.read
         .select({ userId: t.userId })
         .from(t)

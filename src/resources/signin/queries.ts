@@ -2,6 +2,7 @@ import {
   SignInFieldNameSchema,
   SignInSearchFilterSchema,
 } from "#gen/idsvc/resources/signin/v3alpha/query_pb.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { isOneOf } from "../../projection/search.ts";
 import { and, asc, eq, gt, isNull, ne, or, sql } from "../../storage/drizzle.ts";
@@ -29,14 +30,12 @@ export function signInQueries(deps: Deps) {
   const { db, now, tenancy } = deps;
   const t = db.table(sessions);
   const { organizationId, userId, expiresAt } = t;
+  const rowOf = rowByKey(db, sessions);
   return {
     /** A session that has not ended, of a user who is known. */
     async find(instanceId: string, id: string): Promise<SessionRow | undefined> {
       await db.catchUp();
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+      const row = await rowOf(instanceId, id);
       return row !== undefined && row.userId !== "" && isLiving(row, now()) ? row : undefined;
     },
     /** Those of some sessions that have not ended, the oldest first. */

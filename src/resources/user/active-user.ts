@@ -1,7 +1,6 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
-import type { OrganizationReader } from "../../authz/ports.ts";
-import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { rowByKey } from "../../projection/ids.ts";
+import type { Deps } from "../../projection/module.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { users } from "./projection.ts";
 
@@ -11,28 +10,20 @@ export type ActiveUser = { id: string; organizationId: string; schemaType: strin
  * The user, where they and their organization are active; both are read anew after every write that touched them
  * (B7). What is remembered is known at once, and every call is spared the promises.
  */
-export function activeUserReader(parts: {
-  db: Database;
-  organizations: OrganizationReader;
-}): (instanceId: string, id: string) => Awaitable<ActiveUser | undefined> {
-  const { db, organizations } = parts;
-  const t = db.table(users);
-  const userById = cachedRead<(ActiveUser & { state: string }) | undefined>(
-    db,
-    [users],
-    async (instanceId, id) => {
-      const [row] = await db.read
-        .select({
-          id: t.id,
-          organizationId: t.organizationId,
-          schemaType: t.schemaType,
-          state: t.state,
-        })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-      return row;
-    },
-  );
+export function activeUserReader({
+  db,
+  organizations,
+}: Pick<Deps, "db" | "organizations">): (
+  instanceId: string,
+  id: string,
+) => Awaitable<ActiveUser | undefined> {
+  const read = rowByKey(db, users);
+  const userById = cachedRead(db, [users], async (instanceId, userId) => {
+    const row = await read(instanceId, userId);
+    if (row === undefined) return undefined;
+    const { id, organizationId, schemaType, state } = row;
+    return { id, organizationId, schemaType, state };
+  });
   return (instanceId, id) =>
     whenKnown(userById(instanceId, id), (user) => {
       if (user?.state !== "active") return undefined;

@@ -5,12 +5,14 @@ import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { requireOrganization } from "../org/index.ts";
 import { requireData, requireSchema } from "../userschema/index.ts";
-import { announceCode, changeContact, type ContactKind } from "./contact.ts";
-import { channelOf, codeKinds, invite } from "./contact-change.ts";
+import { inUnit, type UserInUnit } from "./change.ts";
+import { changeContact, type ContactKind } from "./contact.ts";
+import { channelOf, invite, issueCode } from "./contact-change.ts";
 import { createCredentials } from "./credentials.ts";
 import { type Reach, userEvents } from "./events.ts";
 import { settingOf } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
+import { dataOf } from "./user-data.ts";
 import { addUser, changeExternalId, type User, user } from "./user.ts";
 
 /** A person to add, as whoever may write users describes them. */
@@ -67,56 +69,50 @@ export function humanAdder(deps: UserDeps) {
       requireData(schema, human.data, "owner");
       const loaded =
         human.userId === undefined ? tx.begin(user, newId()) : await tx.load(user, human.userId);
-      const asData = {
-        schemaId: schema.id,
-        schemaType: schema.type,
-        schemaRevision: schema.revision,
-      };
-      const wanted = { ...asData, data: human.data, organizationId, username: human.username };
+      const { username, data } = human;
+      const wanted = { ...dataOf(schema, data), organizationId, username };
       tx.record(user, loaded, addUser(loaded, wanted), { type: "org", id: organizationId });
+      const one = inUnit(tx, loaded);
+      const { ref, record } = one;
       if (human.externalId !== undefined) {
-        tx.record(user, loaded, changeExternalId(loaded.state, human.externalId));
+        record(changeExternalId(loaded.state, human.externalId));
       }
-      if (human.email !== undefined) await addContact(tx, loaded, "email", human.email);
-      if (human.phone !== undefined) await addContact(tx, loaded, "phone", human.phone);
+      if (human.email !== undefined) await addContact(one, "email", human.email);
+      if (human.phone !== undefined) await addContact(one, "phone", human.phone);
       requirePerson(loaded.state);
       if (setting !== undefined) {
         await setting.check(loaded.state);
-        await setting.set(tx, loaded);
+        await setting.set(one);
       }
       if (human.totpSecret !== undefined) {
         const totpId = newId();
-        const at = { instanceId, userId: loaded.id };
-        tx.write(await totps.keep(at, totpId, human.totpSecret, tx.now));
-        tx.record(user, loaded, [
+        tx.write(await totps.keep(ref, totpId, human.totpSecret, tx.now));
+        record([
           userEvents["human.mfa.otp.added"]({ totpId }),
           userEvents["human.mfa.otp.verified"]({ totpId }),
         ]);
       }
       if (recovery.length > 0) {
-        const rows = await recoveryCodes.keep({ instanceId, userId: loaded.id }, recovery, tx.now);
+        const rows = await recoveryCodes.keep(ref, recovery, tx.now);
         tx.write(...rows);
-        const added = { count: rows.length };
-        tx.record(user, loaded, [userEvents["human.mfa.recovery_codes.added"](added)]);
+        record([userEvents["human.mfa.recovery_codes.added"]({ count: rows.length })]);
       }
       return loaded;
     };
 
     async function addContact(
-      tx: Transaction,
-      loaded: Loaded<User | undefined>,
+      one: UserInUnit,
       kind: ContactKind,
       contact: { address: string; isVerified: boolean },
     ): Promise<void> {
-      tx.record(user, loaded, changeContact(loaded.state, kind, { ...contact, ...human.vouched }));
+      one.record(changeContact(one.loaded.state, kind, { ...contact, ...human.vouched }));
       if (human.isSilent) return;
       if (kind === "email" && setting === undefined && human.hasOtherWay !== true)
-        return invite(codes, tx, loaded, instanceId);
+        return invite(codes, one);
       if (contact.isVerified) return;
-      const at = { instanceId, userId: loaded.id };
       const delivery = { channel: channelOf[kind] };
-      await codes.issue(tx, at, codeKinds[kind], { subject: contact.address, delivery });
-      tx.record(user, loaded, announceCode(kind));
+      const { address } = contact;
+      await issueCode(codes, one, kind, { address, delivery, reach: undefined });
     }
   };
 }

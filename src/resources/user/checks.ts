@@ -1,13 +1,13 @@
 import type { UserDeps } from "./ports.ts";
-import { constantTime } from "../../constant-time.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
+import { constantTime, type Outcome } from "../../constant-time.ts";
+import type { CodeCheck } from "./check/attempts.ts";
 import { createCredentials } from "./credentials.ts";
 import { createEmailLoginChecks, type EmailLoginChecks } from "./email-login/email-login.ts";
 import { createIdpIntentCheck, type IdpIntentCheck } from "./idp-link/check.ts";
 import { createOtpChecks, type OtpChecks } from "./otp/otp.ts";
 import type { PasswordCheck } from "./password/check.ts";
-import { createRecoveryCodeCheck, type RecoveryCodeCheck } from "./recovery/recovery.ts";
-import { createTotpCheck, type TotpCheck } from "./totp/totp.ts";
+import { createRecoveryCodeCheck } from "./recovery/recovery.ts";
+import { createTotpCheck } from "./totp/totp.ts";
 import { createWebAuthNChecks, type WebAuthNChecks } from "./web-authn/web-authn.ts";
 
 // Longer than it takes to read and write what a wrong attempt leaves.
@@ -32,12 +32,12 @@ export type UserChecks = {
   /** Right with `changeRequired`: the user must set another password (`SetPassword`) before they go on. */
   password: PasswordCheck;
   /** A code of an app counts once: neither it nor an earlier one is right again. */
-  totp: TotpCheck;
+  totp: CodeCheck;
   /** One-time passwords by SMS and e-mail. `issue` stands in the caller's unit; sending the code is up to the caller. */
   otp: OtpChecks;
   /** Codes that are sent in the place of a password. `issue` stands in the caller's unit. */
   emailLogin: EmailLoginChecks;
-  recoveryCode: RecoveryCodeCheck;
+  recoveryCode: CodeCheck;
   /** A login with an identity provider; it counts once. */
   idpIntent: IdpIntentCheck;
   /** Passkeys and security keys. `challenge` stands in the caller's unit, who keeps the `challengeId` for the check. */
@@ -46,25 +46,25 @@ export type UserChecks = {
 
 export function userChecks(deps: UserDeps): UserChecks {
   const credentials = createCredentials(deps);
-  const { attempts, authenticators, codes, recoveryCodes, totps } = credentials;
   const { refusals } = constantTime(refusalMs);
-  const totp = createTotpCheck(totps, attempts);
-  const otp = createOtpChecks(codes, attempts);
-  const emailLogin = createEmailLoginChecks(codes, attempts, loginSettingsReader(deps.db));
-  const recoveryCode = createRecoveryCodeCheck(recoveryCodes, attempts, authenticators);
-  const idpIntent = createIdpIntentCheck(deps, attempts);
-  const webAuthN = createWebAuthNChecks(deps, credentials);
+  const timed =
+    <T extends unknown[], R extends Outcome>(check: (...tried: T) => Promise<R>) =>
+    (...tried: T) =>
+      refusals(() => check(...tried));
+  const otp = createOtpChecks(credentials);
+  const emailLogin = createEmailLoginChecks(credentials);
+  const webAuthN = createWebAuthNChecks(credentials);
   return {
     password: credentials.checkPassword,
-    totp: (...tried) => refusals(() => totp(...tried)),
-    otp: { ...otp, check: (...tried) => refusals(() => otp.check(...tried)) },
-    emailLogin: { ...emailLogin, check: (...tried) => refusals(() => emailLogin.check(...tried)) },
-    recoveryCode: (...tried) => refusals(() => recoveryCode(...tried)),
-    idpIntent: (...tried) => refusals(() => idpIntent(...tried)),
+    totp: timed(createTotpCheck(credentials)),
+    otp: { ...otp, check: timed(otp.check) },
+    emailLogin: { ...emailLogin, check: timed(emailLogin.check) },
+    recoveryCode: timed(createRecoveryCodeCheck(credentials)),
+    idpIntent: timed(createIdpIntentCheck(credentials)),
     webAuthN: {
       ...webAuthN,
-      check: (...tried) => refusals(() => webAuthN.check(...tried)),
-      checkDiscovered: (...tried) => refusals(() => webAuthN.checkDiscovered(...tried)),
+      check: timed(webAuthN.check),
+      checkDiscovered: timed(webAuthN.checkDiscovered),
     },
   };
 }

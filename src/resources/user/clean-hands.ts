@@ -1,14 +1,14 @@
 import type { UserDeps } from "./ports.ts";
-import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { whoAnswersFor } from "../idp/index.ts";
-import type { Authenticator } from "./authenticator/authenticators.ts";
-import { createCredentials, type Credentials } from "./credentials.ts";
-import { type UserEvent, userEvents } from "./events.ts";
+import { endAuthenticators } from "./authenticator/removal.ts";
+import { inUnit } from "./change.ts";
+import { addressOf, contactChanged } from "./contact.ts";
+import { createCredentials } from "./credentials.ts";
+import { userEvents } from "./events.ts";
 import { holdId, holdMakers } from "./hold-makers.ts";
-import { machineSecretRef } from "./machine/secret.ts";
-import { personalAccessTokenRef } from "./token/stored.ts";
 import { type User, user } from "./user.ts";
+import type { UserRef } from "./user-ref.ts";
 
 /** What logs a user in, or counts as their proof, and who made it. */
 export type UserHold = { id: string; makerId: string; createdAt: Date; isKept: boolean };
@@ -30,12 +30,13 @@ export function cleanHands(deps: UserDeps) {
 
   return async (
     tx: Transaction,
-    at: { instanceId: string; userId: string },
+    at: UserRef,
     { isTrusted, keep }: { isTrusted(makerId: string): Promise<boolean>; keep: readonly string[] },
   ): Promise<UserHold[]> => {
     const { instanceId, userId } = at;
     const loaded = await tx.load(user, userId);
     if (loaded.state === undefined) return [];
+    const one = inUnit(tx, loaded);
     const trusted = new Map<string, Promise<boolean>>();
     const trusts = (makerId: string): Promise<boolean> => {
       const known = trusted.get(makerId) ?? isTrusted(makerId);
@@ -60,7 +61,7 @@ export function cleanHands(deps: UserDeps) {
       if (kind !== "idp" || ended.has(`idp/${idpId}`) || keep.includes(`idp/${idpId}`)) continue;
       const answering = await whoAnswersFor(events, { instanceId, idpId });
       if (answering === undefined || (await trusts(answering))) continue;
-      tx.record(user, loaded, [userEvents["human.externalidp.suspended"]({ idpId })]);
+      one.record([userEvents["human.externalidp.suspended"]({ idpId })]);
       isSuspended = true;
     }
     const others = await sessionsOfOthers(deps, tx, at, { trusts, keep });
@@ -72,21 +73,19 @@ export function cleanHands(deps: UserDeps) {
     if (isMachine && (wasHeld || ended.size > 0)) await deps.tokensInName.endOfMachine(tx, at);
     // Sessions may stand on what ends.
     if (ended.size > 0 || isSuspended || isNamed || ending.length > mostSessions) {
-      tx.record(user, loaded, [userEvents["sessions.ended"]({})]);
+      one.record([userEvents["sessions.ended"]({})]);
     } else {
       for (const { id } of ending) {
         await deps.sessionMakers.end(tx, { instanceId, sessionId: id.slice(sessionPrefix.length) });
       }
     }
     if (ended.size === 0) return found;
-    const { authenticators, email, phone } = loaded.state;
-    const lost = authenticators.filter((each) => ended.has(holdId(each)));
-    endAuthenticators(credentials, tx, loaded, { instanceId, ending: lost });
-    if (email !== undefined && ended.has("email")) {
-      tx.record(user, loaded, [userEvents["human.email.changed"]({ address: email.address })]);
-    }
-    if (phone !== undefined && ended.has("phone")) {
-      tx.record(user, loaded, [userEvents["human.phone.changed"]({ number: phone.number })]);
+    const { state } = loaded;
+    const lost = state.authenticators.filter((each) => ended.has(holdId(each)));
+    endAuthenticators(credentials, one, lost);
+    for (const kind of ["email", "phone"] as const) {
+      const address = addressOf(state, kind);
+      if (address !== undefined && ended.has(kind)) one.record([contactChanged(kind, address)]);
     }
     return found;
   };
@@ -98,7 +97,7 @@ export function cleanHands(deps: UserDeps) {
 async function sessionsOfOthers(
   deps: UserDeps,
   tx: Transaction,
-  at: { instanceId: string; userId: string },
+  at: UserRef,
   by: { trusts(makerId: string): Promise<boolean>; keep: readonly string[] },
 ): Promise<UserHold[]> {
   const others: UserHold[] = [];
@@ -113,7 +112,7 @@ async function sessionsOfOthers(
 /** Whether tokens in the name of the user are held by somebody who does not cover what the user comes to. */
 async function isActedFor(
   deps: UserDeps,
-  at: { instanceId: string; userId: string },
+  at: UserRef,
   trusts: (makerId: string) => Promise<boolean>,
 ): Promise<boolean> {
   for (const actorId of await deps.tokensInName.actors(at)) {
@@ -126,55 +125,8 @@ async function isActedFor(
 const mostSessions = 20;
 const sessionPrefix = "session/";
 
-/** Ends these of a user, with what is kept of each. */
-export function endAuthenticators(
-  { deps: { secrets }, passwords, totps, recoveryCodes }: Credentials,
-  tx: Transaction,
-  loaded: Loaded<User | undefined>,
-  { instanceId, ending }: { instanceId: string; ending: readonly Authenticator[] },
-): void {
-  const at = { instanceId, userId: loaded.id };
-  for (const one of ending) {
-    tx.record(user, loaded, [endOf(one)]);
-    if (one.kind === "password") tx.write(passwords.remove(at));
-    if (one.kind === "totp") tx.write(totps.remove(at, one.id));
-    if (one.kind === "recovery_codes") tx.write(recoveryCodes.remove(at));
-    if (one.kind === "pat") tx.write(secrets.remove(personalAccessTokenRef(at, one.id)));
-    if (one.kind === "secret") tx.write(secrets.remove(machineSecretRef(at)));
-  }
-}
-
 const holdsOf = ({ authenticators, email, phone }: User): string[] => [
   ...authenticators.map(holdId),
   ...(email?.isVerified === true ? ["email"] : []),
   ...(phone?.isVerified === true ? ["phone"] : []),
 ];
-
-function endOf({ kind, id, address, isPasskey }: Authenticator): UserEvent {
-  switch (kind) {
-    case "password":
-      return userEvents["human.password.removed"]({});
-    case "web_authn": {
-      const lost = { webAuthNId: id, credentialId: address };
-      return isPasskey
-        ? userEvents["human.passwordless.token.removed"](lost)
-        : userEvents["human.mfa.u2f.token.removed"](lost);
-    }
-    case "totp":
-      return userEvents["human.mfa.otp.removed"]({ totpId: id });
-    case "otp_sms":
-      return userEvents["human.mfa.otp.sms.removed"]({ otpSmsId: id });
-    case "otp_email":
-      return userEvents["human.mfa.otp.email.removed"]({ otpEmailId: id });
-    case "recovery_codes":
-      return userEvents["human.mfa.recovery_codes.removed"]({});
-    case "idp":
-      return userEvents["human.externalidp.removed"]({ idpId: id, externalUserId: address });
-    case "pat":
-      return userEvents["pat.removed"]({ tokenId: id });
-    case "key":
-      return userEvents["machine.key.removed"]({ keyId: id });
-    case "secret":
-      return userEvents["machine.secret.removed"]({});
-  }
-}

@@ -2,16 +2,19 @@ import { randomInt } from "node:crypto";
 import type { Budgets } from "../../authz/budgets.ts";
 import { invalidField } from "../../errors.ts";
 import type { SecretStore } from "../../eventstore/secret-store.ts";
+import type { Deps } from "../../projection/module.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { enqueue } from "../../jobs/job.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { instant, int, optionalText, table, text } from "../../storage/table.ts";
 import type { CodeKind } from "./code-kinds.ts";
 import type { Reach } from "./events.ts";
+import { linkHosts } from "./link-hosts.ts";
 import { createMessageBudget } from "./message-budget.ts";
 import { type Notice, noticeJob } from "./notice.ts";
+import type { UserRef } from "./user-ref.ts";
 
 /**
  * Codes that are sent to people and count once (C6, C7): only their keyed digest is kept, and with it how
@@ -39,7 +42,6 @@ export const oneTimeCodes = table(
 
 const mostAttempts = 10;
 const mostWaitingMs = 48 * 3_600_000;
-type UserRef = { instanceId: string; userId: string };
 
 /** How a code gets to its user: by the caller, who is told it; or sent, with a link made from a template. */
 export type Delivery =
@@ -53,7 +55,7 @@ export type Codes = {
    * One that is returned proves no more than the word of who is told it: `reach` says how far that goes (J9).
    *
    * @throws INVALID_ARGUMENT URL_TEMPLATE_DENIED for a link that leads elsewhere than to the instance or an allowed host
-   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT as `MessageBudget.take`
+   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT as `createMessageBudget`
    */
   issue(
     tx: Transaction,
@@ -91,18 +93,14 @@ export type Codes = {
   removeAll(user: UserRef): RowChange;
 };
 
-export type CodesParts = {
+type CodesParts = Pick<Deps, "db" | "secrets" | "newId"> & {
   /** Absent where no request is served. */
   budgets?: Budgets | undefined;
-  db: Database;
-  secrets: SecretStore;
-  newId: () => string;
-  /** Whether links that callers give may lead there. */
-  isLinkHost(instanceId: string, address: string): Promise<boolean>;
 };
 
-export function createCodes({ db, secrets, newId, budgets, isLinkHost }: CodesParts): Codes {
-  const messages = budgets && createMessageBudget({ db, secrets, budgets });
+export function createCodes({ db, secrets, newId, budgets }: CodesParts): Codes {
+  const isLinkHost = linkHosts(db);
+  const messages = budgets && createMessageBudget({ db, secrets }, budgets);
 
   return {
     async issue(tx, user, kind, { subject, delivery, reach }) {
@@ -196,14 +194,7 @@ const digestOf = (secrets: SecretStore, user: UserRef, { name }: CodeKind, code:
   secrets.digest(user.instanceId, `${name}:${code}`);
 
 async function find(db: Database, user: UserRef, kind: CodeKind) {
-  const t = db.table(oneTimeCodes);
-  const where = codeRef(user, kind);
-  const [row] = await db.read
-    .select()
-    .from(t)
-    .where(
-      and(eq(t.instanceId, where.instanceId), eq(t.userId, where.userId), eq(t.kind, where.kind)),
-    );
+  const [row] = await rowsWhere(db, oneTimeCodes, codeRef(user, kind));
   return row;
 }
 
@@ -225,3 +216,9 @@ export const codeInvalid = (field: string) =>
     "CODE_INVALID",
     "the code is wrong, expired or spent: ask for another one and try again",
   );
+
+/** A code that was to be returned. */
+export function returned(code: string | undefined): string {
+  if (code === undefined) throw new Error("a code that is returned is known");
+  return code;
+}

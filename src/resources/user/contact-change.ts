@@ -1,13 +1,12 @@
 import type { Scope } from "../../authz/context.ts";
 import { callerId } from "../../authz/tenancy.ts";
-import type { Loaded } from "../../eventstore/eventstore.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import type { UserInUnit } from "./change.ts";
 import { emailVerification, initialization, phoneVerification } from "./code-kinds.ts";
 import { type Codes, type Delivery } from "./codes.ts";
 import { type MarkProof, type Reach, userEvents } from "./events.ts";
 import { addressOf, announceCode, changeContact, type ContactKind } from "./contact.ts";
 import type { WantedContact } from "./convert.ts";
-import { type User, user, userNotFound } from "./user.ts";
+import { requireThere, userNotFound } from "./user.ts";
 import { requireVouching } from "./vouch.ts";
 
 export const codeKinds = { email: emailVerification, phone: phoneVerification } as const;
@@ -21,47 +20,36 @@ export const codeKinds = { email: emailVerification, phone: phoneVerification } 
  */
 export async function setContact(
   codes: Codes,
-  tx: Transaction,
-  loaded: Loaded<User | undefined>,
-  wanted: WantedContact,
-  by: { scope: Scope },
+  one: UserInUnit,
+  { kind, address, proof, urlTemplate }: WantedContact,
+  scope: Scope,
 ): Promise<string | undefined> {
-  const { kind, address, proof, urlTemplate } = wanted;
+  const { tx, ref, loaded } = one;
   if (loaded.state === undefined) throw userNotFound();
-  const reach: Reach & MarkProof =
-    proof === "sent" ? {} : requireVouching(by.scope, { ...loaded.state, userId: loaded.id });
+  const { userId } = ref;
+  const mark: Reach & MarkProof =
+    proof === "sent" ? {} : requireVouching(scope, { ...loaded.state, userId });
   const isVerified = proof === "known";
-  const earlier = loaded.state?.[kind];
-  const { instanceId } = by.scope;
+  const earlier = loaded.state[kind];
   const isOther = addressOf(loaded.state, kind) !== address;
-  if (isOther && proof === "sent" && earlier?.isVerified && callerId(by.scope) === loaded.id) {
-    const delivery = { channel: channelOf[kind], urlTemplate } as const;
-    const asked = { instanceId, address, delivery, reach: undefined };
-    return issueCode(codes, tx, loaded, kind, asked);
+  const delivery =
+    proof === "returned" ? proof : ({ channel: channelOf[kind], urlTemplate } as const);
+  if (isOther && proof === "sent" && earlier?.isVerified && callerId(scope) === userId) {
+    return issueCode(codes, one, kind, { address, delivery, reach: undefined });
   }
   // What was asked for before is no longer wanted.
-  if (isOther && earlier !== undefined) {
-    tx.write(codes.drop({ instanceId, userId: loaded.id }, codeKinds[kind]));
-  }
-  tx.record(user, loaded, changeContact(loaded.state, kind, { address, isVerified, ...reach }));
-  if (isVerified || (loaded.state?.[kind]?.isVerified === true && proof === "sent")) {
-    return undefined;
-  }
+  if (isOther && earlier !== undefined) tx.write(codes.drop(ref, codeKinds[kind]));
+  one.record(changeContact(loaded.state, kind, { address, isVerified, ...mark }));
+  const now = requireThere(loaded.state)[kind];
+  if (isVerified || (now?.isVerified === true && proof === "sent")) return undefined;
   // The same address, still to be proven: the code that was sent holds, unless another one is asked for.
-  if (earlier === loaded.state?.[kind] && proof === "sent") return undefined;
-  const delivery = proof === "returned" ? proof : { channel: channelOf[kind], urlTemplate };
-  return issueCode(codes, tx, loaded, kind, {
-    address,
-    delivery,
-    instanceId,
-    reach: reach.reach,
-  });
+  if (earlier === now && proof === "sent") return undefined;
+  return issueCode(codes, one, kind, { address, delivery, reach: mark.reach });
 }
 
 export const channelOf = { email: "email", phone: "sms" } as const;
 
 type Issued = {
-  instanceId: string;
   address: string;
   delivery: Delivery;
   /** How far the word of the caller reaches, where they are told the code. */
@@ -71,18 +59,13 @@ type Issued = {
 /** Makes another code for a contact; the one before no longer counts. */
 export async function issueCode(
   codes: Codes,
-  tx: Transaction,
-  loaded: Loaded<User | undefined>,
+  { tx, ref, record }: UserInUnit,
   kind: ContactKind,
-  { instanceId, address, delivery, reach }: Issued,
+  { address, delivery, reach }: Issued,
 ): Promise<string | undefined> {
-  const at = { instanceId, userId: loaded.id };
-  const code = await codes.issue(tx, at, codeKinds[kind], {
-    subject: address,
-    delivery,
-    ...(reach === undefined ? {} : { reach }),
-  });
-  tx.record(user, loaded, announceCode(kind));
+  const asked = { subject: address, delivery, ...(reach === undefined ? {} : { reach }) };
+  const code = await codes.issue(tx, ref, codeKinds[kind], asked);
+  record(announceCode(kind));
   return code;
 }
 
@@ -90,15 +73,9 @@ export async function issueCode(
  * Invites a new person who has nothing to log in with: one code proves the mailbox and lets them set their first password,
  * so no other one is sent there.
  */
-export async function invite(
-  codes: Codes,
-  tx: Transaction,
-  loaded: Loaded<User | undefined>,
-  instanceId: string,
-): Promise<void> {
-  const subject = loaded.state?.email?.address;
+export async function invite(codes: Codes, one: UserInUnit): Promise<void> {
+  const subject = one.loaded.state?.email?.address;
   if (subject === undefined) return;
-  const at = { instanceId, userId: loaded.id };
-  await codes.issue(tx, at, initialization, { subject, delivery: { channel: "email" } });
-  tx.record(user, loaded, [userEvents["human.initialization.code.added"]({})]);
+  await codes.issue(one.tx, one.ref, initialization, { subject, delivery: { channel: "email" } });
+  one.record([userEvents["human.initialization.code.added"]({})]);
 }

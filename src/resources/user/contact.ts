@@ -17,18 +17,18 @@ export function changeContact(
   if (state === undefined) throw userNotFound();
   const { address, isVerified, reach, proof } = wanted;
   const same = addressOf(state, kind) === address;
-  const changed = same
-    ? []
-    : [
-        kind === "email"
-          ? userEvents["human.email.changed"]({ address })
-          : userEvents["human.phone.changed"]({ number: address }),
-      ];
+  const changed = same ? [] : [contactChanged(kind, address)];
   // Whoever vouches for less takes nothing from a mark that is there.
   const known = same && state[kind]?.isVerified === true ? state[kind] : undefined;
   const isNews = known === undefined || (known.reach !== undefined && reach === undefined);
   return isVerified && isNews ? [...changed, verified(kind, { reach, proof })] : changed;
 }
+
+/** Sets an address, which is to be proven again where it is the same one. */
+export const contactChanged = (kind: ContactKind, address: string): UserEvent =>
+  kind === "email"
+    ? userEvents["human.email.changed"]({ address })
+    : userEvents["human.phone.changed"]({ number: address });
 
 type Mark = { [K in keyof (Reach & MarkProof)]: (Reach & MarkProof)[K] | undefined };
 
@@ -37,9 +37,7 @@ function verified(kind: ContactKind, { reach, proof }: Mark): UserEvent {
     ...(reach === undefined ? {} : { reach }),
     ...(proof === undefined ? {} : { proof }),
   };
-  return kind === "email"
-    ? userEvents["human.email.verified"](vouched)
-    : userEvents["human.phone.verified"](vouched);
+  return userEvents[`human.${kind}.verified`](vouched);
 }
 
 /** A code proves as much as whoever was told it may vouch for; one that was sent, that the address is theirs. */
@@ -48,15 +46,11 @@ export const verifyContact = (kind: ContactKind, { reach }: Reach): UserEvent[] 
 ];
 
 export const failContact = (kind: ContactKind): UserEvent[] => [
-  kind === "email"
-    ? userEvents["human.email.verification.failed"]({})
-    : userEvents["human.phone.verification.failed"]({}),
+  userEvents[`human.${kind}.verification.failed`]({}),
 ];
 
 export const announceCode = (kind: ContactKind): UserEvent[] => [
-  kind === "email"
-    ? userEvents["human.email.code.added"]({})
-    : userEvents["human.phone.code.added"]({}),
+  userEvents[`human.${kind}.code.added`]({}),
 ];
 
 /** @throws FAILED_PRECONDITION CONTACT_MISSING where there is nothing to send a code to */

@@ -2,12 +2,14 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { SetEmail, SetPhone } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
 import { type GetUserSchema, UserState } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { toDetails } from "../object/details.ts";
+import { toOrganizationOwnedDetails } from "../object/details.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { toAuthenticators } from "./authenticator/convert.ts";
 import type { Throttling } from "./check/attempts.ts";
+import type { Delivery } from "./codes.ts";
 import type { ContactKind } from "./contact.ts";
 import { storedMailAddress } from "./mail-address.ts";
+import type { Channel } from "./notice.ts";
 import type { UserRow } from "./queries.ts";
 
 const states: Record<string, UserState> = {
@@ -31,17 +33,17 @@ export function toGetUser(
 ): MessageInitShape<typeof GetUserSchema> {
   const { schemaId, schemaType, schemaRevision, username, email, phone } = row;
   return {
-    details: toDetails({ ...row, owner: { type: "org", id: row.organizationId } }),
+    details: toOrganizationOwnedDetails(row),
     state: toState(row),
     user: {
       schema: { id: schemaId, type: schemaType, revision: schemaRevision },
       username,
-      ...(row.externalId === null ? {} : { externalId: row.externalId }),
+      externalId: row.externalId ?? undefined,
       loginNames: shown.domains.map((domain) => `${username}@${domain}`),
       data: shown.data,
       contact: {
-        ...(email === null ? {} : { email: { address: email, isVerified: row.isEmailVerified } }),
-        ...(phone === null ? {} : { phone: { number: phone, isVerified: row.isPhoneVerified } }),
+        email: email === null ? undefined : { address: email, isVerified: row.isEmailVerified },
+        phone: phone === null ? undefined : { number: phone, isVerified: row.isPhoneVerified },
       },
       authenticators: shown.authenticators,
     },
@@ -62,10 +64,21 @@ export const toWantedContact = (kind: ContactKind, wanted: SetEmail | SetPhone):
   kind,
   address: "address" in wanted ? storedMailAddress(wanted.address) : wanted.number,
   proof: toProof(wanted.verification.case),
-  ...(wanted.verification.case === "sendCode" && "urlTemplate" in wanted.verification.value
-    ? { urlTemplate: wanted.verification.value.urlTemplate }
-    : {}),
+  urlTemplate: urlTemplateOf(wanted.verification.value),
 });
+
+/** The template that says where the link of a message leads, where a wish for one has it. */
+const urlTemplateOf = (wish: object | boolean | undefined): string | undefined =>
+  typeof wish === "object" && "urlTemplate" in wish && typeof wish.urlTemplate === "string"
+    ? wish.urlTemplate
+    : undefined;
+
+/** How a code gets to its user, by what a request asks for; it is sent by the channel unless it is to be returned. */
+export const toDelivery = (
+  channel: Channel,
+  asked: { case?: string | undefined; value?: object | boolean | undefined } | undefined,
+): Delivery =>
+  asked?.case === "returnCode" ? "returned" : { channel, urlTemplate: urlTemplateOf(asked?.value) };
 
 const toProof = (verification: SetEmail["verification"]["case"]): WantedContact["proof"] =>
   (({ isVerified: "known", returnCode: "returned", sendCode: "sent" }) as const)[
@@ -73,13 +86,10 @@ const toProof = (verification: SetEmail["verification"]["case"]): WantedContact[
   ];
 
 /** How long nothing is judged; undefined where everything is. */
-function toThrottling({
-  password,
-  factor,
-}: Throttling): MessageInitShape<typeof GetUserSchema>["throttling"] {
-  if (password === undefined && factor === undefined) return undefined;
-  return {
-    ...(password && { passwordsUntil: timestampFromDate(password) }),
-    ...(factor && { secondFactorsUntil: timestampFromDate(factor) }),
-  };
-}
+const toThrottling = ({ password, factor }: Throttling) =>
+  password || factor
+    ? {
+        passwordsUntil: password && timestampFromDate(password),
+        secondFactorsUntil: factor && timestampFromDate(factor),
+      }
+    : undefined;

@@ -6,7 +6,6 @@ import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";
 import { type Codes, createCodes } from "./codes.ts";
-import { linkHosts } from "./link-hosts.ts";
 import { createPasswordCheck, type PasswordCheck } from "./password/check.ts";
 import { createPasswordStore, type PasswordStore } from "./password/stored.ts";
 import { createRecoveryCodeStore, type RecoveryCodeStore } from "./recovery/recovery.ts";
@@ -33,30 +32,21 @@ export type Credentials = {
 
 export function createCredentials(deps: UserDeps): Credentials {
   const { db, secrets } = deps;
-  const attempts = createAttempts(deps, loginSettingsReader(db));
-  const authenticators = authenticatorReader(db);
-  const passwords = createPasswordStore(secrets);
   const securityOf = securitySettingsReader(db);
   const { refusals } = constantTime(50);
-  const checkPassword = createPasswordCheck(deps, { attempts, passwords, authenticators });
-  return {
+  const others = {
     deps,
-    codes: createCodes({
-      db,
-      secrets,
-      newId: deps.newId,
-      budgets: deps.budgets,
-      isLinkHost: linkHosts(db),
-    }),
-    attempts,
-    authenticators,
-    passwords,
+    codes: createCodes(deps),
+    attempts: createAttempts(deps, loginSettingsReader(db)),
+    authenticators: authenticatorReader(db),
+    passwords: createPasswordStore(secrets),
     policyOf: passwordPolicyReader(db),
-    checkPassword: (...tried) => refusals(() => checkPassword(...tried)),
     totps: createTotpStore(secrets),
     recoveryCodes: createRecoveryCodeStore(secrets),
     challenges: createChallenges(db),
     requireDomain: domainsOfInstances(deps),
-    relatedOrigins: async (instanceId) => (await securityOf(instanceId)).relatedOrigins,
+    relatedOrigins: async (instanceId: string) => (await securityOf(instanceId)).relatedOrigins,
   };
+  const checkPassword = createPasswordCheck(others);
+  return { ...others, checkPassword: (...tried) => refusals(() => checkPassword(...tried)) };
 }

@@ -2,10 +2,10 @@ import type { Budgets } from "../../authz/budgets.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { denial } from "./code-kinds.ts";
-import { codeInvalid, createCodes } from "./codes.ts";
+import { codeInvalid, createCodes, returned } from "./codes.ts";
 import { userEvents } from "./events.ts";
-import { linkHosts } from "./link-hosts.ts";
 import { user } from "./user.ts";
+import type { UserRef } from "./user-ref.ts";
 
 /** Whom a notice went to: to the address of the account, or to the one that was theirs until then. */
 export type Told = "owner" | "former";
@@ -15,34 +15,29 @@ type Parts = Pick<Deps, "db" | "events" | "secrets" | "newId"> & {
 };
 
 /** Answers to notices: "it was not me" (L5). */
-export type Denials = {
-  /** The code of the link in one notice: it counts once, for three days. */
-  add(
-    tx: Transaction,
-    of: { instanceId: string; userId: string },
-    notice: { id: string; told: Told },
-  ): Promise<string>;
-  /**
-   * Ends all sessions of the user, all that was issued for them, and the trust in all browsers.
-   *
-   * @returns whom the notice had gone to
-   * @throws INVALID_ARGUMENT CODE_INVALID
-   */
-  follow(at: WriteContext, link: { userId: string; noticeId: string; code: string }): Promise<Told>;
-};
+export type Denials = ReturnType<typeof createDenials>;
 
-export function createDenials(parts: Parts): Denials {
-  const { db, events, secrets, newId, budgets } = parts;
-  const codes = createCodes({ db, secrets, newId, budgets, isLinkHost: linkHosts(db) });
+export function createDenials(parts: Parts) {
+  const { events } = parts;
+  const codes = createCodes(parts);
   return {
-    async add(tx, of, { id, told }) {
-      const asked = { subject: told, delivery: "returned" } as const;
-      const code = await codes.issue(tx, of, denial(id), asked);
-      if (code === undefined) throw new Error("a code that is returned is known");
-      return code;
+    /** The code of the link in one notice: it counts once, for three days. */
+    async add(tx: Transaction, of: UserRef, { id, told }: { id: string; told: Told }) {
+      return returned(
+        await codes.issue(tx, of, denial(id), { subject: told, delivery: "returned" }),
+      );
     },
 
-    async follow(at, { userId, noticeId, code }) {
+    /**
+     * Ends all sessions of the user, all that was issued for them, and the trust in all browsers.
+     *
+     * @returns whom the notice had gone to
+     * @throws INVALID_ARGUMENT CODE_INVALID
+     */
+    async follow(
+      at: WriteContext,
+      { userId, noticeId, code }: { userId: string; noticeId: string; code: string },
+    ): Promise<Told> {
       const of = { instanceId: at.instanceId, userId };
       const kind = denial(noticeId);
       const found = await events.transact(at, async (tx) => {

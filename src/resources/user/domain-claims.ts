@@ -1,8 +1,9 @@
 import { enqueue, handle, jobKind, type JobHandlers } from "../../jobs/job.ts";
+import { someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import type { Reaction } from "../../eventstore/settle.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import { ownWork, type Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, eq, gt } from "../../storage/drizzle.ts";
 import { current } from "../../storage/read-cache.ts";
@@ -40,18 +41,13 @@ export const domainClaimed = jobKind<DomainClaim>("domain.claimed");
 
 /** Enqueues the job in the unit that records the proof, unless the domain is nobody's name. */
 export function domainsAreClaimed({ db, newId }: Pick<Deps, "db" | "newId">): Reaction {
-  const t = db.table(users);
   const others = unprovenHolders(db);
 
   async function claim(tx: Transaction, claimed: DomainClaim): Promise<void> {
     const { instanceId } = tx.at;
     const { domain, organizationId } = claimed;
     const below = { instanceId, usernameDomain: caseFold(domain) };
-    const [someone] = await db.read
-      .select({ id: t.id })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.usernameDomain, below.usernameDomain)))
-      .limit(1);
+    const [someone] = await someIds(db, users, below, 1);
     const [holder] = await others(instanceId, domain, organizationId, 1);
     if (someone === undefined && holder === undefined) {
       // Most domains are nobody's name. Whoever comes before the unit commits makes it look again.
@@ -99,8 +95,7 @@ export const domainClaimJobs = ({
     const suffix = caseFold(domain);
     await db.catchUp();
     // Nobody of the organizations that the user belongs to did it: whose id it was is not theirs to know.
-    const by = { editorId: "", service: "domains", clientId: "", requestId: claimId };
-    const at = { ...by, instanceId, signal };
+    const at = ownWork({ instanceId, signal, service: "domains", requestId: claimId });
     const holds = async (tx: Transaction) => {
       const { state } = await tx.load(organization, organizationId);
       const counts = state?.domains.some(({ id, isProven }) => id === domainId && isProven);
@@ -127,12 +122,9 @@ export const domainClaimJobs = ({
         if (loaded.state === undefined || loaded.state.claim?.id === claimId) continue;
         if (domainOfName(caseFold(loaded.state.username)) !== suffix) continue;
         const { organizationId: home } = loaded.state;
-        const named = {
-          organizationId: home,
-          username: await newName(instanceId, row.id, loaded.state),
-        };
+        const username = await newName(instanceId, row.id, loaded.state);
         tx.record(user, loaded, [
-          userEvents["username.changed"](named),
+          userEvents["username.changed"]({ organizationId: home, username }),
           userEvents["domain.claimed"]({ domain, claimId }),
         ]);
         tellNews(tx, newId, { instanceId, userId: row.id }, { news: "domain.claimed" });

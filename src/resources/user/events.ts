@@ -19,12 +19,7 @@ export type MarkProof = { proof?: "code" | "setup" };
 type Named = { organizationId: string; username: string };
 
 /** What a new user is. `data` follows their schema; it is JSON text where it tells of a person. */
-export type AddedUser<D> = Named & {
-  schemaId: string;
-  schemaType: string;
-  schemaRevision: number;
-  data: D;
-};
+export type AddedUser<D> = Named & ChangedData<D>;
 /** The first shape of `user.human.added`, before there were schemas. */
 type FirstHuman = Named & {
   givenName: string;

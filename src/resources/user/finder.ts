@@ -9,14 +9,10 @@ import { readableDataOf } from "./readable.ts";
 import { displayNameOf } from "./user-data.ts";
 
 /** A user as a search over everything shows them. */
-export type UserFound = {
-  id: string;
-  displayName: string;
-  username: string;
-  email: string;
-  schemaType: string;
-  organizationId: string;
-};
+export type UserFound = { email: string } & Pick<
+  UserRow,
+  "id" | "displayName" | "username" | "schemaType" | "organizationId"
+>;
 
 /**
  * Finds users by ID, external ID, client ID, phone number, name, username and e-mail address. By a name that their schema hides from the caller

@@ -1,4 +1,3 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { SetContact } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
 import type { PatchUser } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
@@ -7,8 +6,6 @@ import { userOutranksCaller } from "../../authz/holds.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { loginClient } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
-import type { Loaded } from "../../eventstore/eventstore.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { requireIdp } from "../idp/index.ts";
@@ -17,7 +14,8 @@ import { changing } from "../object/plain.ts";
 import { mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { requireOrganization } from "../org/index.ts";
-import { patchedData, requireData, requireSchema, type UserSchema } from "../userschema/index.ts";
+import { patchedData, requireData, requireSchema } from "../userschema/index.ts";
+import { changingUser, inUnit, type UserInUnit } from "./change.ts";
 import { linkIdp } from "./idp-link/idp-link.ts";
 import { setContact } from "./contact-change.ts";
 import { toWantedContact } from "./convert.ts";
@@ -35,23 +33,15 @@ import {
   changeUsername,
   deactivateUser,
   lockUser,
-  type User,
   unlockUser,
   user,
   userNotFound,
 } from "./user.ts";
+import { dataOf } from "./user-data.ts";
 import { addCredential } from "./web-authn/new-credential.ts";
 import { type Codes } from "./codes.ts";
 
 type Service = typeof UserService;
-export type UserMethods =
-  | "createUser"
-  | "patchUser"
-  | "deactivateUser"
-  | "activateUser"
-  | "lockUser"
-  | "unlockUser"
-  | "deleteUser";
 
 /** Every method that names a user asks for the same: where they are, and whether they are the caller. */
 export function userAuthorize(deps: Deps): Authorize<Service> {
@@ -60,8 +50,7 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
   const policyOf = loginSettingsReader(deps.db);
   const byId = authorizeById(UserService, async ({ id }, scope) => {
     const row = await queries.find(scope.instanceId, id);
-    const owned =
-      row === undefined ? undefined : { organizationId: row.organizationId, userId: row.id };
+    const owned = row && { organizationId: row.organizationId, userId: row.id };
     return tenancy.require(scope, owned, userNotFound);
   });
   return {
@@ -80,7 +69,7 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
   };
 }
 
-export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, UserMethods> {
+export function userHandlers(credentials: Credentials) {
   const { deps, codes } = credentials;
   const { db, events, newId } = deps;
   const change = changing(deps, user);
@@ -102,22 +91,21 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
         requireData(schema, data, "owner");
         if (userId !== undefined) await chosen.requireFree(tx, scope.instanceId, userId);
         const loaded = tx.begin(user, passkey?.userId ?? userId ?? newId());
-        const added = addUser(loaded, { ...asData(schema, data), organizationId, username });
+        const added = addUser(loaded, { ...dataOf(schema, data), organizationId, username });
         tx.record(user, loaded, added, { type: "org", id: organizationId });
-        if (externalId !== undefined) {
-          tx.record(user, loaded, changeExternalId(loaded.state, externalId));
-        }
-        const made = await setContacts(codes, tx, loaded, contact, { scope });
+        const one = inUnit(tx, loaded);
+        if (externalId !== undefined) one.record(changeExternalId(loaded.state, externalId));
+        const made = await setContacts(codes, one, contact, scope);
         if (setting !== undefined) {
           requirePerson(loaded.state);
           await setting.check(loaded.state);
-          await setting.set(tx, loaded);
+          await setting.set(one);
         }
         for (const { idpId, userId: externalUserId, username: called } of links) {
           await requireIdp(db, tx, { instanceId: scope.instanceId, organizationId }, idpId);
           await linkIdp(tx, loaded.id, { idpId, externalUserId, username: called });
         }
-        if (passkey !== undefined) await addCredential(credentials, tx, loaded, passkey);
+        if (passkey !== undefined) await addCredential(credentials, one, passkey);
         return [tx.written(loaded), made];
       });
       return { details: toDetails(written()), ...response };
@@ -142,19 +130,17 @@ export function userHandlers(credentials: Credentials): Pick<Handlers<Service>, 
       }
       return { details: toDetails(await removeWholeUser(credentials, writeContext(scope), id)) };
     },
-  };
+  } satisfies Partial<Handlers<Service>>;
 }
 
 /** Changes what is given. Username, schema and external id are for who may write users, and the data for whom their schema lets. */
-async function patchUser(
-  { deps: { events }, codes }: Credentials,
+const patchUser = (
+  { deps, codes }: Credentials,
   scope: Scope,
   { id, patch }: { id: string; patch: PatchUser },
-) {
-  const [written, response] = await events.transact(writeContext(scope), async (tx) => {
-    const loaded = await tx.load(user, id);
-    const { state } = loaded;
-    if (state === undefined) throw userNotFound();
+) =>
+  changingUser(deps)(scope, id, async (one) => {
+    const { tx, loaded, state, record } = one;
     const mayWrite = mayOn(scope, scope.policy.act, state);
     if ([patch.username, patch.schemaId, patch.externalId].some((is) => is !== undefined)) {
       if (!mayWrite) throw permissionMissing(scope.policy.act);
@@ -163,62 +149,36 @@ async function patchUser(
       const schema = await requireSchema(tx, patch.schemaId ?? state.schemaId);
       const as = mayWrite ? "owner" : "self";
       const data = patchedData(schema, state.data, patch.data ?? {}, as);
-      tx.record(user, loaded, changeData(state, asData(schema, data)));
+      record(changeData(state, dataOf(schema, data)));
     }
-    if (patch.username !== undefined) {
-      tx.record(user, loaded, changeUsername(loaded.state, patch.username));
-    }
-    if (patch.externalId !== undefined) {
-      tx.record(user, loaded, changeExternalId(loaded.state, patch.externalId));
-    }
-    const made = await setContacts(codes, tx, loaded, patch.contact, { scope });
-    return [tx.written(loaded), made];
+    if (patch.username !== undefined) record(changeUsername(loaded.state, patch.username));
+    if (patch.externalId !== undefined) record(changeExternalId(loaded.state, patch.externalId));
+    return setContacts(codes, one, patch.contact, scope);
   });
-  return { details: toDetails(written()), ...response };
-}
 
 /** Unlocks a user, and lifts what throttles the checks of their credentials. */
-async function unlock({ deps, attempts }: Credentials, scope: Scope, id: string) {
-  const written = await deps.events.transact(writeContext(scope), async (tx) => {
-    const loaded = await tx.load(user, id);
-    if (loaded.state === undefined) throw userNotFound();
-    const { state, organizationId } = loaded.state;
+const unlock = ({ deps, attempts }: Credentials, scope: Scope, id: string) =>
+  changingUser(deps)(scope, id, async ({ tx, ref, state, record }) => {
     // Whoever was let through to lift a throttle was not judged for a user who was locked meanwhile.
     const isJudged = scope.guard !== undefined || scope.caller.kind === "system";
-    if (state === "locked" && !isJudged) throw userOutranksCaller();
+    if (state.state === "locked" && !isJudged) throw userOutranksCaller();
     const at = { instanceId: scope.instanceId, now: tx.now };
-    const throttling = await attempts.throttling(at, { id, organizationId });
-    tx.record(user, loaded, unlockUser(loaded.state, Object.keys(throttling).length > 0));
-    tx.write(...attempts.forgive({ instanceId: scope.instanceId, userId: id }));
-    return tx.written(loaded);
+    const throttling = await attempts.throttling(at, { ...state, id });
+    record(unlockUser(state, Object.keys(throttling).length > 0));
+    tx.write(...attempts.forgive(ref));
   });
-  return { details: toDetails(written()) };
-}
 
 async function setContacts(
   codes: Codes,
-  tx: Transaction,
-  loaded: Loaded<User | undefined>,
+  one: UserInUnit,
   contact: SetContact | undefined,
-  by: { scope: Scope },
+  scope: Scope,
 ) {
   const { email, phone } = contact ?? {};
   const set = (kind: "email" | "phone", wanted: typeof email | typeof phone) =>
-    wanted === undefined
-      ? undefined
-      : setContact(codes, tx, loaded, toWantedContact(kind, wanted), by);
-  const [emailCode, phoneCode] = [await set("email", email), await set("phone", phone)];
-  return {
-    ...(emailCode === undefined ? {} : { emailCode }),
-    ...(phoneCode === undefined ? {} : { phoneCode }),
-  };
+    wanted && setContact(codes, one, toWantedContact(kind, wanted), scope);
+  const emailCode = await set("email", email);
+  return { emailCode, phoneCode: await set("phone", phone) };
 }
 
 const builtIn = "human";
-
-const asData = (schema: UserSchema, data: JsonObject) => ({
-  schemaId: schema.id,
-  schemaType: schema.type,
-  schemaRevision: schema.revision,
-  data,
-});

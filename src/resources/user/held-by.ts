@@ -2,7 +2,7 @@ import type { PatchUser } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { Held } from "../../authz/holds.ts";
 import type { Scope } from "../../authz/context.ts";
-import type { HeldBy } from "../../authz/service.ts";
+import type { HeldBy, StepUpNeeds } from "../../authz/service.ts";
 import { loadIn } from "../../eventstore/load-in.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -11,7 +11,7 @@ import type { ContactKind } from "./contact.ts";
 import { user } from "./user.ts";
 
 /** Whether a patch changes what others know a user by, or reach them by. */
-export const decidesWhoTheyAre = ({ username, externalId, contact }: PatchUser): boolean =>
+const decidesWhoTheyAre = ({ username, externalId, contact }: PatchUser): boolean =>
   [username, externalId, contact].some((wanted) => wanted !== undefined);
 
 type At = [scope: Scope, tx?: Transaction];
@@ -68,3 +68,10 @@ export function usersHeldBy({ events }: Pick<Deps, "events">): HeldBy<typeof Use
     removeIDPAuthenticator: ({ id, idpId }, ...at) => removes("idp")(id, idpId, ...at),
   };
 }
+
+/** Requests that change no way to log in, and the one that brings its own proof. */
+export const userStepUp: StepUpNeeds<typeof UserService> = {
+  patchUser: ({ user: patch }) => (patch && decidesWhoTheyAre(patch) ? "proven" : "none"),
+  setPassword: ({ newPassword }) =>
+    newPassword?.verification.case === "currentPassword" ? "passwordGiven" : "proven",
+};

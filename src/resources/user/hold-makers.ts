@@ -1,5 +1,6 @@
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
+import { effectOf } from "./authenticator/events.ts";
 import type { UserEvent } from "./events.ts";
 
 type Made = { makerId: string; createdAt: Date };
@@ -33,7 +34,7 @@ export async function holdMakers(
   for (const { editorId, createdAt, ...event } of history) {
     // The stream of a user holds only events of users.
     const one = event as unknown as UserEvent;
-    const ended = endedBy(one);
+    const ended = authenticatorOf(one, "remove");
     if (ended !== undefined) foreign.delete(ended);
     const id = madeBy(one);
     if (id === undefined) continue;
@@ -59,51 +60,14 @@ function madeBy(event: UserEvent): string | undefined {
       return "email";
     case "user.human.phone.changed":
       return "phone";
-    case "user.human.password.changed":
-      return "password";
-    case "user.human.passwordless.token.added":
-    case "user.human.passwordless.token.prepared":
-    case "user.human.mfa.u2f.token.added":
-      return `web_authn/${event.payload.webAuthNId}`;
-    case "user.human.mfa.otp.added":
-      return `totp/${event.payload.totpId}`;
-    case "user.human.mfa.otp.sms.added":
-      return `otp_sms/${event.payload.otpSmsId}`;
-    case "user.human.mfa.otp.email.added":
-      return `otp_email/${event.payload.otpEmailId}`;
-    case "user.human.mfa.recovery_codes.added":
-      return "recovery_codes";
-    case "user.human.externalidp.added":
-      return `idp/${event.payload.idpId}`;
-    case "user.pat.added":
-      return `pat/${event.payload.tokenId}`;
-    case "user.machine.key.added":
-      return `key/${event.payload.keyId}`;
-    case "user.machine.secret.set":
-      return "secret";
     default:
-      return undefined;
+      return authenticatorOf(event, "add");
   }
 }
 
-/** Of what lets somebody act as the user, what an event ends. */
-function endedBy(event: UserEvent): string | undefined {
-  switch (event.type) {
-    case "user.human.password.removed":
-      return "password";
-    case "user.human.passwordless.token.removed":
-    case "user.human.mfa.u2f.token.removed":
-      return `web_authn/${event.payload.webAuthNId}`;
-    case "user.human.externalidp.removed":
-    case "user.human.externalidp.cascade.removed":
-      return `idp/${event.payload.idpId}`;
-    case "user.pat.removed":
-      return `pat/${event.payload.tokenId}`;
-    case "user.machine.key.removed":
-      return `key/${event.payload.keyId}`;
-    case "user.machine.secret.removed":
-      return "secret";
-    default:
-      return undefined;
-  }
+/** Which of the user's authenticators an event adds or removes, if it does that. */
+function authenticatorOf(event: UserEvent, does: "add" | "remove"): string | undefined {
+  const effect = effectOf(event);
+  if (effect?.does !== does) return undefined;
+  return holdId({ kind: effect.kind, id: effect.id(event.payload) });
 }

@@ -1,15 +1,11 @@
+import type { HomesOf } from "../event/index.ts";
 import { isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { users } from "./projection.ts";
 
-/** The organizations that users belong to, by the ids of those who are there. */
-export type HomesReader = (
-  instanceId: string,
-  ids: readonly string[],
-) => Promise<ReadonlyMap<string, string>>;
-
-export function homesReader(db: Database): HomesReader {
+/** Reads the organizations that users belong to. */
+export function homesReader(db: Database): HomesOf {
   const t = db.table(users);
   return async (instanceId, ids) => {
     if (ids.length === 0) return new Map();

@@ -16,14 +16,13 @@ import { clientIdClaim, clientIdTaken } from "./client-id.ts";
 import { oneTimeCodes } from "./codes.ts";
 import { messageBudgets } from "./message-budget.ts";
 import { contactHandlers } from "./contact-handlers.ts";
-import { recoveryLinkConcerns } from "./recovery-link-concerns.ts";
-import { markConcerns, tokenConcerns } from "./concerns.ts";
+import { userConcerns } from "./concerns.ts";
 import { createCredentials } from "./credentials.ts";
 import { domainClaimJobs, domainsAreClaimed } from "./domain-claims.ts";
 import { externalIdClaim, userEvents, usernameClaim } from "./events.ts";
 import { userAuthorize, userHandlers } from "./handlers.ts";
 import { userReadHandlers } from "./read-handlers.ts";
-import { usersHeldBy } from "./held-by.ts";
+import { userStepUp, usersHeldBy } from "./held-by.ts";
 import { idpLinkHandlers } from "./idp-link/handlers.ts";
 import { idpLinkJobs } from "./idp-link/remove-links.ts";
 import { metadataEvents } from "./metadata-events.ts";
@@ -34,9 +33,9 @@ import { noticeEvents } from "./notice-events.ts";
 import { otpHandlers } from "./otp/handlers.ts";
 import { passwordHandlers } from "./password/handlers.ts";
 import { userProjection, users } from "./projection.ts";
+import { removalHandlers } from "./authenticator/removal.ts";
 import { recoveryHandlers } from "./recovery/handlers.ts";
 import { removeContentsOfUsers } from "./remove-user.ts";
-import { userStepUp } from "./step-up.ts";
 import { tokenHandlers } from "./token/handlers.ts";
 import { totpHandlers } from "./totp/handlers.ts";
 import { webAuthNChallenges } from "./web-authn/challenges.ts";
@@ -106,8 +105,7 @@ export { registrationReader } from "./registration.ts";
 export { createTotpStore } from "./totp/totp.ts";
 export { invalidCredentials, requirePolicy } from "./password/policy.ts";
 export { createPasswordStore, passwordSecret } from "./password/stored.ts";
-export { personalAccessTokenSecret } from "./token/stored.ts";
-export { personalAccessTokens } from "./token/tokens.ts";
+export { personalAccessTokenSecret, personalAccessTokens } from "./token/tokens.ts";
 export {
   addPersonalAccessToken,
   addUser,
@@ -170,6 +168,7 @@ export const userModule: Module<UserDeps> = {
           ...totpHandlers(credentials),
           ...otpHandlers(credentials),
           ...recoveryHandlers(credentials),
+          ...removalHandlers(credentials),
           ...idpLinkHandlers(credentials),
           ...tokenHandlers(credentials),
           ...machineHandlers(credentials),
@@ -180,11 +179,7 @@ export const userModule: Module<UserDeps> = {
       ),
     ];
   },
-  concerns: async (parts) => [
-    ...(await tokenConcerns(parts)),
-    ...(await markConcerns(parts)),
-    ...(await recoveryLinkConcerns(parts)),
-  ],
+  concerns: userConcerns,
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
   reactions: (parts) => [domainsAreClaimed(parts), preparedGoWithPassword, accountNews(parts)],
   invariants: ({ db }) => [

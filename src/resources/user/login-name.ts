@@ -1,8 +1,10 @@
 import type { Deps } from "../../projection/module.ts";
+import { rowByKey } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { and, asc, count, eq, inArray, ne } from "../../storage/drizzle.ts";
 import { cachedRead, current } from "../../storage/read-cache.ts";
+import type { Row } from "../../storage/table.ts";
 import { instanceFacts } from "../instance/index.ts";
 import { domainHolders, provenDomains, verifiedDomains } from "../org/index.ts";
 import { domainOfName, users } from "./projection.ts";
@@ -143,14 +145,9 @@ export function accountOfAddress(db: Database) {
 
 function verifiedContactHolder(db: Database) {
   const holdersOf = verifiedContactHolders(db);
-  return async (
-    instanceId: string,
-    contact: string,
-    organizationId: string | undefined,
-    isStrict = false,
-  ) => {
-    const { rows, reaching } = await holdersOf(instanceId, contact, organizationId);
-    if (isStrict) return reaching.length === 1 ? reaching[0] : undefined;
+  return async (...[instanceId, contact, within, isStrict]: Parameters<VerifiedContactReader>) => {
+    const { rows, reaching } = await holdersOf(instanceId, contact, within);
+    if (isStrict === true) return reaching.length === 1 ? reaching[0] : undefined;
     return reaching[0] ?? rows[0];
   };
 }
@@ -192,42 +189,35 @@ function verifiedContactHolders(db: Database) {
 /** How a user is called. */
 export type UserNames = { id: string; loginName: string; displayName: string };
 
-export type UserNamesReader = {
-  /** Of one user, from memory where nothing has changed. */
-  of(instanceId: string, id: string): Promise<UserNames | undefined>;
-  /** Of many, in one read. */
-  ofMany(instanceId: string, ids: readonly string[]): Promise<Map<string, UserNames>>;
-};
+export type UserNamesReader = ReturnType<typeof userNamesReader>;
 
 /** How users are called: by the primary domain of their organization, and by the username where they have no name. */
-export function userNamesReader(db: Database): UserNamesReader {
+export function userNamesReader(db: Database) {
   const t = db.table(users);
   const domainsOf = verifiedDomains(db);
   const { id, organizationId, username, displayName } = t;
-  const read = (instanceId: string, ids: readonly string[]) =>
-    db.read
-      .select({ id, organizationId, username, displayName })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), inArray(id, [...ids])));
-  type Row = Awaited<ReturnType<typeof read>>[number];
+  type Named = Pick<Row<typeof users>, "id" | "organizationId" | "username" | "displayName">;
 
-  async function called(instanceId: string, row: Row): Promise<UserNames> {
+  async function called(instanceId: string, row: Named): Promise<UserNames> {
     const [domain] = await domainsOf(instanceId, row.organizationId);
     const loginName = domain === undefined ? row.username : `${row.username}@${domain}`;
     return { id: row.id, loginName, displayName: row.displayName || row.username };
   }
-  const one = cachedRead(db, [users], async (instanceId, userId) => {
-    const [row] = await read(instanceId, [userId]);
-    return row;
-  });
+  const one = cachedRead(db, [users], rowByKey(db, users));
 
   return {
-    of: current(db, async (instanceId, userId) => {
+    /** Of one user, from memory where nothing has changed. */
+    of: current(db, async (instanceId: string, userId: string) => {
       const row = await one(instanceId, userId);
       return row === undefined ? undefined : called(instanceId, row);
     }),
-    async ofMany(instanceId, ids) {
-      const rows = ids.length === 0 ? [] : await read(instanceId, ids);
+    /** Of many, in one read. */
+    async ofMany(instanceId: string, ids: readonly string[]): Promise<Map<string, UserNames>> {
+      if (ids.length === 0) return new Map();
+      const rows = await db.read
+        .select({ id, organizationId, username, displayName })
+        .from(t)
+        .where(and(eq(t.instanceId, instanceId), inArray(id, [...ids])));
       const all = await Promise.all(rows.map((row) => called(instanceId, row)));
       return new Map(all.map((names) => [names.id, names]));
     },

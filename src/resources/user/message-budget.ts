@@ -1,10 +1,9 @@
 import { type Budgets, budgetSpent } from "../../authz/budgets.ts";
-import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { knownBrowserReader } from "./check/known-browsers.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { rowByKey } from "../../projection/ids.ts";
+import type { Deps } from "../../projection/module.ts";
 import { putRow } from "../../storage/row-change.ts";
 import { instant, int, table, text } from "../../storage/table.ts";
 
@@ -19,34 +18,17 @@ const hourMs = 3_600_000;
 // An hour that has not begun is of a clock that went back since; two replicas need not agree to the second.
 const skewMs = 60_000;
 
-export type MessageBudget = {
-  /**
-   * Whether a message may go to the address now; it is counted in the unit. Only what people have sent for their own account
-   * is counted, or by the pages of the login, where anybody may ask. What administrators send is theirs to answer for.
-   *
-   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many came from the source; or, to people who ask over the API, when too
-   * many went to the recipient, or were asked for by them. Pages must not tell, since there the asker may be a stranger:
-   * they are answered false
-   */
-  take(tx: Transaction, userId: string, address: string): Promise<boolean>;
-};
-
-export function createMessageBudget(parts: {
-  db: Database;
-  secrets: SecretStore;
-  budgets: Budgets;
-}): MessageBudget {
-  const { db, secrets, budgets } = parts;
-  const t = db.table(messageBudgets);
+export function createMessageBudget(
+  { db, secrets }: Pick<Deps, "db" | "secrets">,
+  budgets: Budgets,
+) {
+  const rowOf = rowByKey(db, messageBudgets);
   const knownBrowser = knownBrowserReader(db);
 
   /** Counts one more; or the seconds after which there is room again. */
   async function count(tx: Transaction, key: string, most: number): Promise<number> {
     const { instanceId } = tx.at;
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.key, key)));
+    const row = await rowOf(instanceId, key);
     const isOver =
       row === undefined ||
       row.expiresAt <= tx.now ||
@@ -64,7 +46,15 @@ export function createMessageBudget(parts: {
   }
 
   return {
-    async take(tx, userId, address) {
+    /**
+     * Whether a message may go to the address now; it is counted in the unit. Only what people have sent for their own account
+     * is counted, or by the pages of the login, where anybody may ask. What administrators send is theirs to answer for.
+     *
+     * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many came from the source; or, to people who ask over the API, when too
+     * many went to the recipient, or were asked for by them. Pages must not tell, since there the asker may be a stranger:
+     * they are answered false
+     */
+    async take(tx: Transaction, userId: string, address: string): Promise<boolean> {
       const { instanceId, editorId, source, isCounted } = tx.at;
       const isPage = editorId === "system:login";
       if (source === undefined || (!isPage && editorId !== userId)) return true;

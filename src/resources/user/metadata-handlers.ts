@@ -8,12 +8,14 @@ import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service
 import { writeContext } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import { search } from "../../projection/search.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { eq } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
+import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
 import { hasName } from "../object/filters.ts";
 import { listName, looksAtEach, toPage } from "../object/list.ts";
+import { changing } from "../object/plain.ts";
 import {
   metadata,
   metadataId,
@@ -24,15 +26,10 @@ import {
 import { userMetadata } from "./metadata-projection.ts";
 import { requireUser } from "./user.ts";
 
-export type MetadataMethods =
-  | "setUserMetadata"
-  | "getUserMetadata"
-  | "deleteUserMetadata"
-  | "searchUserMetadata";
-
-export function metadataHandlers(deps: Deps): Pick<Handlers<typeof UserService>, MetadataMethods> {
+export function metadataHandlers(deps: Deps) {
   const { db, events, limits, secrets } = deps;
   const t = db.table(userMetadata);
+  const change = changing(deps, metadata);
   const condition = ({ filter }: MetadataFilter) =>
     filter.case === "key"
       ? hasName(db, { exact: t.id, folded: t.keyFolded }, filter.value)
@@ -52,19 +49,14 @@ export function metadataHandlers(deps: Deps): Pick<Handlers<typeof UserService>,
     },
 
     async deleteUserMetadata({ id, key }, scope) {
-      const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(metadata, metadataId(id, key));
-        tx.record(metadata, loaded, removeMetadata(loaded.state, { userId: id, key }));
-        return tx.written(loaded);
-      });
-      return { details: toDetails({ ...written(), id }) };
+      const { details } = await change(scope, metadataId(id, key), (state) =>
+        removeMetadata(state, { userId: id, key }),
+      );
+      return { details: { ...details, id } };
     },
 
     async getUserMetadata({ id, key }, { instanceId }) {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.userId, id), eq(t.id, key)));
+      const [row] = await rowsWhere(db, userMetadata, { instanceId, userId: id, id: key });
       if (row === undefined) throw metadataNotFound();
       return { metadata: toMetadata(row) };
     },
@@ -84,15 +76,11 @@ export function metadataHandlers(deps: Deps): Pick<Handlers<typeof UserService>,
       });
       return { details: toListDetails(found), result: found.rows.map(toMetadata) };
     },
-  };
+  } satisfies Partial<Handlers<typeof UserService>>;
 }
 
 const toMetadata = (row: Row<typeof userMetadata>): MessageInitShape<typeof MetadataSchema> => ({
-  details: toDetails({
-    ...row,
-    id: row.userId,
-    owner: { type: "org", id: row.organizationId },
-  }),
+  details: toOrganizationOwnedDetails({ ...row, id: row.userId }),
   key: row.id,
   value: Uint8Array.from(row.value),
 });

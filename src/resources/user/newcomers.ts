@@ -3,7 +3,6 @@ import type { UserDeps } from "./ports.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import { registration } from "./code-kinds.ts";
 import { createCodes } from "./codes.ts";
-import { linkHosts } from "./link-hosts.ts";
 import type { Newcomer } from "./notice.ts";
 import { creationOptions } from "./web-authn/ceremony.ts";
 import { createChallenges } from "./web-authn/challenges.ts";
@@ -13,51 +12,51 @@ import { userHandle } from "./web-authn/web-authn.ts";
 type Registering = Newcomer & { id: string; address: string };
 
 /** Proofs of the addresses of people who have no account yet (J13). */
-export type Newcomers = {
-  /**
-   * Has a code sent to the address, in the place of the one before. Where an account has the address, its owner is told so
-   * instead; that is found out when the mail is written, so that neither the answer nor its time depends on it.
-   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many codes were asked for by the source
-   */
-  ask(at: WriteContext, newcomer: Registering): Promise<void>;
-  /**
-   * Whether the code proves the address; it counts once.
-   * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many wrong ones came from the source
-   */
-  prove(
-    at: WriteContext,
-    tried: Pick<Registering, "id" | "address"> & { code: string },
-  ): Promise<boolean>;
-  /**
-   * What a browser is asked for a passkey by, for the account that the newcomer is about to get under their id. Only one that says
-   * whose it is and has verified its user counts; it is added in the unit that makes the account (`Scope.newcomer`).
-   */
-  passkey(
-    at: WriteContext,
-    asked: { id: string; domain: string; name: string; displayName: string },
-  ): Promise<{ webAuthNId: string; options: JsonObject }>;
-};
+export type Newcomers = ReturnType<typeof createNewcomers>;
 
-export function createNewcomers(deps: UserDeps): Newcomers {
-  const { db, events, secrets, newId, budgets } = deps;
-  const codes = createCodes({ db, secrets, newId, budgets, isLinkHost: linkHosts(db) });
+export function createNewcomers(deps: UserDeps) {
+  const { db, events, newId } = deps;
+  const codes = createCodes(deps);
   const challenges = createChallenges(db);
   return {
-    async ask(at, { id, address, organizationId, language }) {
+    /**
+     * Has a code sent to the address, in the place of the one before. Where an account has the address, its owner is told so
+     * instead; that is found out when the mail is written, so that neither the answer nor its time depends on it.
+     * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many codes were asked for by the source
+     */
+    async ask(
+      at: WriteContext,
+      { id, address, organizationId, language }: Registering,
+    ): Promise<void> {
       const user = { instanceId: at.instanceId, userId: id };
       const delivery = { channel: "email", newcomer: { organizationId, language } } as const;
       await events.transact(at, (tx) =>
         codes.issue(tx, user, registration, { subject: address, delivery }),
       );
     },
-    prove: (at, { id, address, code }) =>
+    /**
+     * Whether the code proves the address; it counts once.
+     * @throws RESOURCE_EXHAUSTED BUDGET_SPENT when too many wrong ones came from the source
+     */
+    prove: (
+      at: WriteContext,
+      { id, address, code }: Pick<Registering, "id" | "address"> & { code: string },
+    ): Promise<boolean> =>
       events.transact(at, async (tx) => {
         const user = { instanceId: at.instanceId, userId: id };
         const right = await codes.spend(tx, user, registration, { code, subject: address });
         return right !== undefined;
       }),
-    passkey: (at, { id: userId, domain, name, displayName }) =>
+    /**
+     * What a browser is asked for a passkey by, for the account that the newcomer is about to get under their id. Only one that says
+     * whose it is and has verified its user counts; it is added in the unit that makes the account (`Scope.newcomer`).
+     */
+    passkey: (
+      at: WriteContext,
+      asked: { id: string; domain: string; name: string; displayName: string },
+    ): Promise<{ webAuthNId: string; options: JsonObject }> =>
       events.transact(at, async (tx) => {
+        const { id: userId, domain, ...called } = asked;
         const of = { instanceId: at.instanceId, userId };
         const webAuthNId = newId();
         const challenge = await challenges.open(tx, of, {
@@ -66,17 +65,8 @@ export function createNewcomers(deps: UserDeps): Newcomers {
           domain,
           userVerification: "required",
         });
-        const options = await creationOptions(
-          { challenge, domain },
-          {
-            userHandle: userHandle(of),
-            name,
-            displayName,
-            attachment: undefined,
-            exclude: [],
-            isOnlyWay: true,
-          },
-        );
+        const wanted = { ...called, userHandle: userHandle(of), exclude: [], isOnlyWay: true };
+        const options = await creationOptions({ challenge, domain }, wanted);
         return { webAuthNId, options };
       }),
   };

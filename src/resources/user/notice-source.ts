@@ -1,5 +1,5 @@
 import type { EventOf } from "../../eventstore/event.ts";
-import type { WriteContext } from "../../eventstore/transaction.ts";
+import { ownWork } from "../../eventstore/transaction.ts";
 import type { RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type AuthenticatorKind, authenticatorsOf } from "./authenticator/authenticators.ts";
@@ -18,7 +18,6 @@ import {
 import { createCodes } from "./codes.ts";
 import { addressOf } from "./contact.ts";
 import { createDenials, type Denials } from "./denial.ts";
-import { linkHosts } from "./link-hosts.ts";
 import { accountOfAddress, type UserNamesReader, userNamesReader } from "./login-name.ts";
 import { noticeEvents, userNotices } from "./notice-events.ts";
 import { deniable, mayReadNews, type Newcomer, type News, type Notice } from "./notice.ts";
@@ -62,13 +61,6 @@ export type DueNotice = Pick<Notice, "channel" | "urlTemplate" | "sessionId"> & 
   app?: string | undefined;
 };
 
-export type NoticeSource = {
-  /** What to send; nothing where the user, their address or the code that was asked for is gone, or the code was asked anew. */
-  due(job: RunningJob<Notice>): Promise<DueNotice | undefined>;
-  /** Ends the job; the log says that the message has left. */
-  sent(job: RunningJob<Notice>): Promise<void>;
-};
-
 type NoticeEvent = EventOf<typeof noticeEvents>;
 
 type Coded = {
@@ -90,53 +82,31 @@ const authenticator =
   ({ authenticators }, _, subject) =>
     authenticatorsOf(authenticators, kind).find(({ id }) => id === subject)?.address;
 
+type SentCode = keyof typeof noticeEvents & `${string}.code.sent`;
+const sentAs = (
+  kind: CodeKind,
+  topic: NoticeTopic,
+  address: Coded["address"],
+  sent: SentCode,
+): Coded => ({ kind, topic, address, sent: noticeEvents[sent]({}) });
+
 const coded: readonly Coded[] = [
-  {
-    kind: initialization,
-    topic: "initialization",
-    address: sameContact,
-    sent: noticeEvents["human.initialization.code.sent"]({}),
-  },
-  {
-    kind: emailVerification,
-    topic: "email.verification",
-    address: askedContact,
-    sent: noticeEvents["human.email.code.sent"]({}),
-  },
-  {
-    kind: emailLogin(""),
-    topic: "email.login",
-    address: sameContact,
-    sent: noticeEvents["human.email.login.code.sent"]({}),
-  },
-  {
-    kind: phoneVerification,
-    topic: "phone.verification",
-    address: askedContact,
-    sent: noticeEvents["human.phone.code.sent"]({}),
-  },
-  {
-    kind: passwordReset,
-    topic: "password.reset",
-    address: contact,
-    sent: noticeEvents["human.password.code.sent"]({}),
-  },
-  {
-    kind: passkeyRegistration,
-    topic: "passkey.registration",
-    address: contact,
-    sent: noticeEvents["human.passwordless.initialization.code.sent"]({}),
-  },
-  ...(["sms", "email"] as const).flatMap((channel): Coded[] => {
-    const address = authenticator(`otp_${channel}`);
-    const sent = noticeEvents[`human.mfa.otp.${channel}.code.sent`]({});
-    return [otpLogin(channel), otpRegistration(channel)].map((kind) => ({
-      kind,
-      topic: "otp",
-      address,
-      sent,
-    }));
-  }),
+  sentAs(initialization, "initialization", sameContact, "human.initialization.code.sent"),
+  sentAs(emailVerification, "email.verification", askedContact, "human.email.code.sent"),
+  sentAs(emailLogin(""), "email.login", sameContact, "human.email.login.code.sent"),
+  sentAs(phoneVerification, "phone.verification", askedContact, "human.phone.code.sent"),
+  sentAs(passwordReset, "password.reset", contact, "human.password.code.sent"),
+  sentAs(
+    passkeyRegistration,
+    "passkey.registration",
+    contact,
+    "human.passwordless.initialization.code.sent",
+  ),
+  ...(["sms", "email"] as const).flatMap((channel) =>
+    [otpLogin(channel), otpRegistration(channel)].map((kind) =>
+      sentAs(kind, "otp", authenticator(`otp_${channel}`), `human.mfa.otp.${channel}.code.sent`),
+    ),
+  ),
 ];
 
 /** The kind of a name; of codes of log-ins, which have a kind each, the one that they all have in common. */
@@ -174,9 +144,9 @@ const recipientOf = (id: string, address: string, { organizationId, language }: 
 });
 
 /** Notices as they are when their time has come. */
-export function noticeSource(deps: Deps): NoticeSource {
+export function noticeSource(deps: Deps) {
   const { db, events, organizations, secrets, newId, now } = deps;
-  const codes = createCodes({ db, secrets, newId, isLinkHost: linkHosts(db) });
+  const codes = createCodes({ db, secrets, newId });
   const denials = createDenials({ db, events, secrets, newId });
   const names = userNamesReader(db);
   const accountOf = accountOfAddress(db);
@@ -217,7 +187,8 @@ export function noticeSource(deps: Deps): NoticeSource {
   }
 
   return {
-    async due(job) {
+    /** What to send; nothing where the user, their address or the code that was asked for is gone, or the code was asked anew. */
+    async due(job: RunningJob<Notice>): Promise<DueNotice | undefined> {
       const { instanceId, payload } = job;
       const { userId, about, channel, urlTemplate, sessionId, newcomer } = payload;
       // What another replica has written counts, as it may be what this is about.
@@ -246,7 +217,8 @@ export function noticeSource(deps: Deps): NoticeSource {
       return { ...notice, topic: found.topic, address, code, codeId: subject };
     },
 
-    async sent(job) {
+    /** Ends the job; the log says that the message has left. */
+    async sent(job: RunningJob<Notice>): Promise<void> {
       const { about, userId } = job.payload;
       const fact = sentFact(about);
       await events.transact(by(job), async (tx) => {
@@ -305,14 +277,8 @@ async function newsDue(
 }
 
 /** Nobody asked for it but time. */
-const by = ({ instanceId, id, signal }: RunningJob<Notice>): WriteContext => ({
-  instanceId,
-  signal,
-  editorId: "",
-  service: "notices",
-  clientId: "",
-  requestId: id,
-});
+const by = ({ instanceId, id: requestId, signal }: RunningJob<Notice>) =>
+  ownWork({ instanceId, signal, service: "notices", requestId });
 
 const sentNews: Partial<Record<News, NoticeEvent>> = {
   "password.changed": noticeEvents["human.password.change.sent"]({}),

@@ -1,5 +1,6 @@
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { enqueue, jobKind } from "../../jobs/job.ts";
+import type { UserRef } from "./user-ref.ts";
 
 /** The ways in which users are told things. */
 export type Channel = "email" | "sms";
@@ -74,7 +75,7 @@ export const mayReadNews = (email: { isVerified: boolean } | undefined): boolean
 export function tellNews(
   tx: Transaction,
   newId: () => string,
-  { instanceId, userId }: { instanceId: string; userId: string },
+  { instanceId, userId }: UserRef,
   about: AboutNews,
   channel: Channel = "email",
 ): void {

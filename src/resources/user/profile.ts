@@ -1,3 +1,4 @@
+import { rowByKey } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
@@ -6,44 +7,10 @@ import { userMetadata } from "./metadata-projection.ts";
 import { users } from "./projection.ts";
 
 /** What tokens may tell of a user. */
-export type UserProfile = Pick<
-  Row<typeof users>,
-  | "organizationId"
-  | "username"
-  | "displayName"
-  | "data"
-  | "email"
-  | "isEmailVerified"
-  | "emailReach"
-  | "phone"
-  | "isPhoneVerified"
-  | "phoneReach"
-  | "changeDate"
->;
+export type UserProfile = Row<typeof users>;
 
 /** The profile of a user, from memory where no user has changed. */
-export function profileReader(db: Database) {
-  const t = db.table(users);
-  return cachedRead<UserProfile | undefined>(db, [users], async (instanceId, id) => {
-    const [row] = await db.read
-      .select({
-        organizationId: t.organizationId,
-        username: t.username,
-        displayName: t.displayName,
-        data: t.data,
-        email: t.email,
-        isEmailVerified: t.isEmailVerified,
-        emailReach: t.emailReach,
-        phone: t.phone,
-        isPhoneVerified: t.isPhoneVerified,
-        phoneReach: t.phoneReach,
-        changeDate: t.changeDate,
-      })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-    return row;
-  });
-}
+export const profileReader = (db: Database) => cachedRead(db, [users], rowByKey(db, users));
 
 // Values are up to half a megabyte: few users' are remembered.
 const mostRemembered = 100;

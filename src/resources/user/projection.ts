@@ -1,10 +1,9 @@
-import { begin, on, projection, touch } from "../../projection/projection.ts";
+import { begin, on, onEvery, projection, rowChanger, rowOf } from "../../projection/projection.ts";
 import type { Recorded } from "../../eventstore/event.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
+import { deleteRows, insertRow, type RowChange } from "../../storage/row-change.ts";
 import { bool, instant, int, int64, json, optionalText, table, text } from "../../storage/table.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { authenticatorPayloads } from "./authenticator/events.ts";
 import { type MarkProof, type Reach, type UserEvent, userEvents } from "./events.ts";
 import { displayNameOf, firstData, firstEmail, parseData } from "./user-data.ts";
 
@@ -70,10 +69,7 @@ export const users = table(
   },
 );
 
-const row = ({ instanceId, aggregateId }: { instanceId: string; aggregateId: string }) => ({
-  instanceId,
-  id: aggregateId,
-});
+const set = rowChanger(users);
 
 type Of<T extends UserEvent["type"]> = Recorded<Extract<UserEvent, { type: T }>>;
 
@@ -89,14 +85,10 @@ function add(event: Of<"user.human.added" | "user.machine.added" | "user.added">
       usernameAt: event.sequence,
       state: "active",
       wasSetUp: false,
-      isEmailVerified: email?.isVerified ?? false,
-      emailReach: "",
-      emailVerifiedAt: email?.isVerified === true ? event.sequence : 0n,
-      emailProof: "",
-      isPhoneVerified: false,
-      phoneReach: "",
-      phoneVerifiedAt: 0n,
-      phoneProof: "",
+      ...(email?.isVerified === true
+        ? emailMark(true, { ...event, payload: {} })
+        : emailMark(false)),
+      ...phoneMark(false),
       ...(email === undefined ? {} : addressOf(email.address)),
     }),
   ];
@@ -129,14 +121,7 @@ function changeData(
   event: Of<"user.human.profile.changed" | "user.machine.changed" | "user.changed">,
 ): RowChange[] {
   const data = parseData(event.payload.data);
-  return [
-    updateRows(users, row(event), {
-      ...event.payload,
-      data,
-      ...shownName(data),
-      ...touch(event),
-    }),
-  ];
+  return set(event, { ...event.payload, data, ...shownName(data) });
 }
 
 type Marked = Pick<Recorded, "sequence"> & { payload: Reach & MarkProof };
@@ -154,23 +139,12 @@ const phoneMark = (isPhoneVerified: boolean, by?: Marked) => ({
   phoneProof: by?.payload.proof ?? "",
 });
 
-const set = (event: Recorded, values: Parameters<typeof updateRows<typeof users>>[2]) => [
-  updateRows(users, row(event), { ...values, ...touch(event) }),
-];
-
-// Whatever happens to what a user logs in with, happens to them.
-const ofAuthenticators = () =>
-  Object.fromEntries(
-    Object.keys(authenticatorPayloads).map((key) => [
-      `user.${key}`,
-      (event: Recorded) => set(event, {}),
-    ]),
-  );
-
 export const userProjection = projection(
   "users",
   [users],
   on(userEvents, {
+    // Whatever happens to a user, or to what they log in with, changes them.
+    ...onEvery(userEvents, (event) => set(event)),
     "user.human.added": add,
     "user.machine.added": add,
     "user.added": add,
@@ -182,28 +156,17 @@ export const userProjection = projection(
       return set(event, { username, ...foldedName(username), usernameAt: event.sequence });
     },
     "user.external_id.changed": (event) => set(event, externalIdOf(event.payload.externalId)),
-    "user.domain.claimed": (event) => set(event, {}),
     "user.deactivated": (event) => set(event, { state: "inactive" }),
     "user.reactivated": (event) => set(event, { state: "active" }),
     "user.locked": (event) => set(event, { state: "locked" }),
     "user.unlocked": (event) => set(event, { state: "active" }),
-    "user.removed": (event) => [deleteRows(users, row(event))],
+    "user.removed": (event) => [deleteRows(users, rowOf(event))],
     "user.human.email.changed": (event) =>
       set(event, { ...addressOf(event.payload.address), ...emailMark(false) }),
     "user.human.email.verified": (event) => set(event, emailMark(true, event)),
-    "user.human.email.verification.failed": (event) => set(event, {}),
-    "user.human.email.code.added": (event) => set(event, {}),
     "user.human.phone.changed": (event) =>
       set(event, { phone: event.payload.number, ...phoneMark(false) }),
     "user.human.phone.verified": (event) => set(event, phoneMark(true, event)),
-    "user.human.phone.verification.failed": (event) => set(event, {}),
-    "user.human.phone.code.added": (event) => set(event, {}),
-    ...ofAuthenticators(),
-    "user.human.initialization.code.added": (event) => set(event, {}),
-    "user.human.mfa.setup.demanded": (event) => set(event, {}),
-    "user.recovery.link.added": (event) => set(event, {}),
-    "user.recovery.link.used": (event) => set(event, {}),
-    "user.sessions.ended": (event) => set(event, {}),
     "user.human.password.changed": (event) => set(event, { wasSetUp: true }),
     "user.human.passwordless.token.verified": (event) => set(event, { wasSetUp: true }),
     "user.human.externalidp.added": (event) => set(event, { wasSetUp: true }),

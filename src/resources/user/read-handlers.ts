@@ -18,13 +18,8 @@ import { homesReader } from "./homes.ts";
 import { readableDataOf } from "./readable.ts";
 import { verifiedDomains } from "../org/index.ts";
 
-type ReadMethods = "getUser" | "searchUsers" | "searchUserEvents";
-
 /** What is told of users, and of what happened to them. */
-export function userReadHandlers(
-  credentials: Credentials,
-): Pick<Handlers<typeof UserService>, ReadMethods> {
-  const { deps, attempts, authenticators } = credentials;
+export function userReadHandlers({ deps, attempts, authenticators }: Credentials) {
   const { db, now } = deps;
   const queries = userQueries(deps);
   const history = objectHistory(deps);
@@ -35,23 +30,20 @@ export function userReadHandlers(
 
   return {
     async getUser({ id }, scope) {
-      const row = await queries.get(scope.instanceId, id);
-      const authenticatorRows = await authenticators.ofUser(scope.instanceId, id);
       const { instanceId } = scope;
+      const row = await queries.get(instanceId, id);
+      const rows = await authenticators.ofUser(instanceId, id);
       const throttling = await attempts.throttling({ instanceId, now: now() }, row);
-      const lastUse = await usesOf(instanceId, authenticatorRows);
-      return { user: await show(scope, row, authenticatorRows, { throttling, lastUse }) };
+      return { user: await show(scope, row, rows, await usesOf(instanceId, rows), throttling) };
     },
 
     async searchUsers(request, scope) {
       const { sortingColumn } = request;
       const found = await queries.search(scope, request);
       const ids = found.rows.map(({ id }) => id);
-      const authenticatorRows = await authenticators.ofUsers(scope.instanceId, ids);
-      const lastUse = await usesOf(scope.instanceId, [...authenticatorRows.values()].flat());
-      const shown = found.rows.map((row) =>
-        show(scope, row, authenticatorRows.get(row.id), { lastUse: lastUse }),
-      );
+      const rowsOf = await authenticators.ofUsers(scope.instanceId, ids);
+      const lastUse = await usesOf(scope.instanceId, [...rowsOf.values()].flat());
+      const shown = found.rows.map((row) => show(scope, row, rowsOf.get(row.id) ?? [], lastUse));
       const result = await Promise.all(shown);
       return { details: toListDetails(found), sortingColumn, result };
     },
@@ -65,7 +57,7 @@ export function userReadHandlers(
       const result = found.rows.map((row) => toEvent(row, format, originOf(row)));
       return { details: toListDetails(found), result };
     },
-  };
+  } satisfies Partial<Handlers<typeof UserService>>;
 }
 
 // Those of which each use is noted.
@@ -86,20 +78,14 @@ function presenter({ db }: Pick<Deps, "db">) {
   return async (
     scope: Scope,
     row: UserRow,
-    authenticatorRows: readonly AuthenticatorRow[] = [],
-    {
-      throttling = {},
-      lastUse = () => undefined,
-    }: { throttling?: Throttling; lastUse?: LastUse } = {},
-  ) => {
-    const data = await readable(scope, row);
-    const domains = await domainsOf(scope.instanceId, row.organizationId);
-    const shown = {
-      domains,
-      data,
+    rows: readonly AuthenticatorRow[],
+    lastUse: LastUse,
+    throttling: Throttling = {},
+  ) =>
+    toGetUser(row, {
+      domains: await domainsOf(scope.instanceId, row.organizationId),
+      data: await readable(scope, row),
       throttling,
-      authenticators: toAuthenticators(authenticatorRows, lastUse),
-    };
-    return toGetUser(row, shown);
-  };
+      authenticators: toAuthenticators(rows, lastUse),
+    });
 }

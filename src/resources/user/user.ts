@@ -3,9 +3,11 @@ import { alreadyExists, failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
+import { sameJson } from "../userschema/index.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
-import { foldAuthenticators } from "./authenticator/effects.ts";
+import { afterEvent } from "./authenticator/events.ts";
 import {
+  type AddedUser,
   type AuthenticatorEvent,
   type ChangedData,
   isAuthenticatorEvent,
@@ -52,7 +54,7 @@ function evolve(state: State, event: UserEvent): State {
     default:
       if (state === undefined) return undefined;
       return isAuthenticatorEvent(event)
-        ? { ...state, authenticators: foldAuthenticators(state.authenticators, event) }
+        ? { ...state, authenticators: afterEvent(state.authenticators, event) }
         : { ...state, ...changeOf(state, event) };
   }
 }
@@ -120,8 +122,6 @@ function proven<A extends Reach>(contact: A, { reach }: Reach) {
   return { ...same, isVerified: true, ...(reach === undefined ? {} : { reach }) };
 }
 
-export type NewUser = ChangedData<JsonObject> & { organizationId: string; username: string };
-
 /** Data of one of the schemas that every instance has. */
 export const builtInData = (schema: "human" | "machine", data: JsonObject) => ({
   schemaId: schema,
@@ -131,86 +131,60 @@ export const builtInData = (schema: "human" | "machine", data: JsonObject) => ({
 });
 
 /** @throws ALREADY_EXISTS USER_ID_TAKEN also for the id of a user who is gone: nothing of theirs may pass to another */
-export function addUser({ version }: Loaded<State>, wanted: NewUser): UserEvent[] {
+export function addUser({ version }: Loaded<State>, wanted: AddedUser<JsonObject>): UserEvent[] {
   if (version > 0n) throw userIdTaken();
-  const asText = { ...wanted, data: JSON.stringify(wanted.data) };
-  switch (wanted.schemaType) {
-    case "human":
-      return [userEvents["human.added"](asText)];
-    case "machine":
-      return [userEvents["machine.added"](wanted)];
-    default:
-      return [userEvents.added(asText)];
-  }
+  if (wanted.schemaType === "machine") return [userEvents["machine.added"](wanted)];
+  const isHuman = wanted.schemaType === "human";
+  return [userEvents[isHuman ? "human.added" : "added"](asText(wanted))];
 }
+
+/** The data of whoever may be a person are one text, which is encrypted as a whole. */
+const asText = <D extends { data: JsonObject }>(wanted: D) => ({
+  ...wanted,
+  data: JSON.stringify(wanted.data),
+});
 
 /** The same data under the same schema are no event. */
 export function changeData(state: State, wanted: ChangedData<JsonObject>): UserEvent[] {
-  if (state === undefined) throw userNotFound();
-  const { schemaId, schemaRevision, data } = state;
-  const now = JSON.stringify([schemaId, schemaRevision, sorted(data)]);
-  const then = JSON.stringify([wanted.schemaId, wanted.schemaRevision, sorted(wanted.data)]);
-  if (now === then) return [];
-  const asText = { ...wanted, data: JSON.stringify(wanted.data) };
-  switch (wanted.schemaType) {
-    case "human":
-      return [userEvents["human.profile.changed"](asText)];
-    case "machine":
-      return [userEvents["machine.changed"](wanted)];
-    default:
-      return [userEvents.changed(asText)];
-  }
+  const { schemaId, schemaRevision, data } = requireThere(state);
+  const isSameSchema = schemaId === wanted.schemaId && schemaRevision === wanted.schemaRevision;
+  if (isSameSchema && sameJson(data, wanted.data)) return [];
+  if (wanted.schemaType === "machine") return [userEvents["machine.changed"](wanted)];
+  const isHuman = wanted.schemaType === "human";
+  return [userEvents[isHuman ? "human.profile.changed" : "changed"](asText(wanted))];
 }
 
-// The order of members means nothing in JSON.
-const sorted = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(sorted)
-    : value !== null && typeof value === "object"
-      ? Object.entries(value)
-          .map(([name, each]): [string, unknown] => [name, sorted(each)])
-          .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      : value;
-
 export function changeUsername(state: State, username: string): UserEvent[] {
-  if (state === undefined) throw userNotFound();
-  const { organizationId } = state;
-  return username === state.username
-    ? []
-    : [userEvents["username.changed"]({ organizationId, username })];
+  const { organizationId, username: before } = requireThere(state);
+  return username === before ? [] : [userEvents["username.changed"]({ organizationId, username })];
 }
 
 /** @param externalId what another system calls the user from now on; the empty text where none does */
 export function changeExternalId(state: State, externalId: string): UserEvent[] {
-  if (state === undefined) throw userNotFound();
-  const { organizationId } = state;
-  return externalId === (state.externalId ?? "")
+  const { organizationId, externalId: before = "" } = requireThere(state);
+  return externalId === before
     ? []
     : [userEvents["external_id.changed"]({ organizationId, externalId })];
 }
 
 export function deactivateUser(state: State): UserEvent[] {
-  if (state === undefined) throw userNotFound();
-  if (state.state === "inactive") {
+  if (requireThere(state).state === "inactive") {
     throw userInactive("the user is deactivated already");
   }
   return [userEvents.deactivated({})];
 }
 
 export function activateUser(state: State): UserEvent[] {
-  if (state === undefined) throw userNotFound();
-  if (state.state !== "inactive") {
+  if (requireThere(state).state !== "inactive") {
     throw failedPrecondition("USER_NOT_INACTIVE", "the user is not deactivated");
   }
   return [userEvents.reactivated({})];
 }
 
 export function lockUser(state: State): UserEvent[] {
-  if (state === undefined) throw userNotFound();
-  if (state.state === "locked") {
-    throw failedPrecondition("USER_LOCKED", "the user is locked already");
-  }
-  if (state.state === "inactive") {
+  const { state: now } = requireThere(state);
+  if (now === "locked") throw failedPrecondition("USER_LOCKED", "the user is locked already");
+  if (now === "inactive") {
     throw userInactive("a deactivated user cannot be locked: activate them");
   }
   return [userEvents.locked({})];
@@ -218,21 +192,20 @@ export function lockUser(state: State): UserEvent[] {
 
 /** @param isThrottled an active user whose passwords or codes are not looked at now can be unlocked too */
 export function unlockUser(state: State, isThrottled = false): UserEvent[] {
-  if (state === undefined) throw userNotFound();
-  if (state.state !== "locked" && !(state.state === "active" && isThrottled)) {
+  const { state: now } = requireThere(state);
+  if (now !== "locked" && !(now === "active" && isThrottled)) {
     throw failedPrecondition("USER_NOT_LOCKED", "the user is neither locked nor throttled");
   }
   return [userEvents.unlocked({})];
 }
 
-export function removeUser(state: State): UserEvent[] {
-  if (state === undefined) throw userNotFound();
-  return [userEvents.removed({ organizationId: state.organizationId })];
-}
+export const removeUser = (state: State): UserEvent[] => [
+  userEvents.removed({ organizationId: requireThere(state).organizationId }),
+];
 
 /** Announces a new password; its hash goes into the secrets of the same unit. */
 export function changePassword(state: State, changeRequired: boolean): UserEvent[] {
-  if (state === undefined) throw userNotFound();
+  requireThere(state);
   return [userEvents["human.password.changed"]({ changeRequired })];
 }
 
@@ -242,13 +215,16 @@ export function addPersonalAccessToken(
   tokenId: string,
   expirationDate?: Date,
 ): UserEvent[] {
-  if (state === undefined) throw userNotFound();
+  requireThere(state);
   return [userEvents["pat.added"]({ tokenId, expirationDate: expirationDate?.toISOString() })];
 }
 
 /** Makes sure that the user is still there when the unit commits. */
-export async function requireUser(tx: Transaction, id: string): Promise<User> {
-  const { state } = await tx.load(user, id);
+export const requireUser = async (tx: Transaction, id: string): Promise<User> =>
+  requireThere((await tx.load(user, id)).state);
+
+/** @throws NOT_FOUND USER_NOT_FOUND */
+export function requireThere(state: State): User {
   if (state === undefined) throw userNotFound();
   return state;
 }

@@ -3,8 +3,8 @@ import { instanceOwner, type Scope, writeContext } from "../../authz/context.ts"
 import { cachedResponse } from "../../authz/response-cache.ts";
 import type { Handlers } from "../../authz/service.ts";
 import { execute, type Transaction } from "../../eventstore/transaction.ts";
+import { someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, count, eq } from "../../storage/drizzle.ts";
 import { toDetails } from "../object/details.ts";
 import { changing } from "../object/plain.ts";
 import { listing } from "../object/queries.ts";
@@ -73,12 +73,8 @@ export function userSchemaHandlers(
 
   // A user who is made meanwhile has loaded the schema, or is counted: one of the two units is decided anew.
   async function requireUnused(tx: Transaction, instanceId: string, schemaId: string) {
-    const t = db.table(users);
-    const [found] = await db.read
-      .select({ users: count() })
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.schemaId, schemaId)));
-    if (found !== undefined && found.users > 0) throw userSchemaInUse();
-    tx.expectRows(users, { instanceId, schemaId }, 0);
+    const ofSchema = { instanceId, schemaId };
+    if ((await someIds(db, users, ofSchema, 1)).length > 0) throw userSchemaInUse();
+    tx.expectRows(users, ofSchema, 0);
   }
 }

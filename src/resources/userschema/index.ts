@@ -7,6 +7,7 @@ import { userSchemas } from "./userschema.ts";
 
 export type { UserSchema } from "./built-in.ts";
 export { patchedData, readableData, requireData } from "./data.ts";
+export { sameJson } from "./json.ts";
 export type { Actor } from "./permission.ts";
 export { requireSchema, schemaReader } from "./reader.ts";
 export { userSchemaInactive } from "./userschema.ts";

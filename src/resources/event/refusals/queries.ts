@@ -10,12 +10,11 @@ import { toOrigin } from "../../../eventstore/origins.ts";
 import type { Origin } from "../../../eventstore/presence.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { isOneOf } from "../../../projection/search.ts";
-import { eq, gte, type SQL } from "../../../storage/drizzle.ts";
-import { current } from "../../../storage/read-cache.ts";
+import { eq, type SQL } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
-import { retentionReader } from "../../instance/index.ts";
 import { objectSearch } from "../../object/queries.ts";
 import { withinDates } from "../conditions.ts";
+import { retainedIn } from "../log-reader.ts";
 import { logOf } from "../queries.ts";
 import { refusals } from "./table.ts";
 
@@ -31,14 +30,8 @@ const kinds: Record<string, RefusalKind> = {
 export function refusalSearch(
   deps: Pick<Deps, "db" | "limits" | "now" | "organizations" | "secrets">,
 ) {
-  const { db, now } = deps;
-  const t = db.table(refusals);
-  const retention = current(db, retentionReader(db));
-
-  async function retained(instanceId: string): Promise<SQL | undefined> {
-    const ms = await retention("", instanceId);
-    return ms === undefined ? undefined : gte(t.lastAt, new Date(now().getTime() - ms));
-  }
+  const t = deps.db.table(refusals);
+  const retained = retainedIn(deps, t.lastAt);
 
   function reachable({ caller, context, permissions, policy }: Scope): (SQL | undefined)[] {
     const within =

@@ -50,24 +50,21 @@ export function createTally(mostAnHour: number): Tally {
     return true;
   }
 
-  function find(refused: Refused, at: Date): Counted {
-    const name = nameOf(refused);
+  function countedAs(name: string, refused: Refused, at: Date): Counted {
     let found = counted.get(name);
-    if (found !== undefined) return found;
-    if (isFew(refused)) {
+    if (found === undefined) {
       found = { refused, count: 0, firstAt: at, lastAt: at, id: undefined };
       counted.set(name, found);
-      return found;
-    }
-    const { instanceId, kind, reason } = refused;
-    const others = `${instanceId}\n${kind}\n${reason}`;
-    found = counted.get(others);
-    if (found === undefined) {
-      const bare = { instanceId, kind, reason, operation: "", presence: undefined };
-      found = { refused: bare, count: 0, firstAt: at, lastAt: at, id: undefined };
-      counted.set(others, found);
     }
     return found;
+  }
+
+  function find(refused: Refused, at: Date): Counted {
+    const name = nameOf(refused);
+    if (counted.has(name) || isFew(refused)) return countedAs(name, refused, at);
+    const { instanceId, kind, reason } = refused;
+    const bare = { instanceId, kind, reason, operation: "", presence: undefined };
+    return countedAs(`${instanceId}\n${kind}\n${reason}`, bare, at);
   }
 
   return {

@@ -117,10 +117,13 @@ export function requireUnverified({ kind, isVerified }: Authenticator): void {
 }
 
 /** @throws FAILED_PRECONDITION <KIND>_MISSING */
-export function requireAny(authenticators: Authenticators, kind: AuthenticatorKind): void {
-  if (authenticatorsOf(authenticators, kind).length === 0) {
-    throw failedPrecondition(`${names[kind]}_MISSING`, "the user has none to remove");
-  }
+export function requireAny(
+  authenticators: Authenticators,
+  kind: AuthenticatorKind,
+): Authenticator[] {
+  const found = authenticatorsOf(authenticators, kind);
+  if (found.length > 0) return found;
+  throw failedPrecondition(`${names[kind]}_MISSING`, "the user has none to remove");
 }
 
 const most = 50;

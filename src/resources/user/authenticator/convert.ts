@@ -11,18 +11,17 @@ import type { AuthenticatorRow } from "./queries.ts";
 /** When one of the credentials was used last. */
 export type LastUse = (of: Pick<AuthenticatorRow, "userId" | "kind" | "id">) => Date | undefined;
 
-const made = (row: AuthenticatorRow, lastUse: LastUse) => {
-  const usedAt = lastUse(row);
-  return {
-    creationDate: timestampFromDate(row.creationDate),
-    creatorId: row.creatorId,
-    ...(usedAt === undefined ? {} : { lastUseDate: timestampFromDate(usedAt) }),
-  };
-};
+const dateOf = (date: Date | null | undefined) => (date ? timestampFromDate(date) : undefined);
+
+const made = (row: AuthenticatorRow, lastUse: LastUse) => ({
+  creationDate: timestampFromDate(row.creationDate),
+  creatorId: row.creatorId,
+  lastUseDate: dateOf(lastUse(row)),
+});
 
 const expiring = (row: AuthenticatorRow, lastUse: LastUse) => ({
   ...made(row, lastUse),
-  ...(row.expiresAt === null ? {} : { expirationDate: timestampFromDate(row.expiresAt) }),
+  expirationDate: dateOf(row.expiresAt),
 });
 
 function toWebAuthN(
@@ -31,16 +30,8 @@ function toWebAuthN(
 ): MessageInitShape<typeof WebAuthNSchema> {
   const { id: webAuthNId, label: name, isVerified, isMarked: userVerified, details } = row;
   const { creationDate, lastUseDate } = made(row, lastUse);
-  const { aaguid } = details;
-  return {
-    webAuthNId,
-    name,
-    isVerified,
-    userVerified,
-    creationDate,
-    ...(lastUseDate === undefined ? {} : { lastUseDate }),
-    ...(typeof aaguid === "string" ? { aaguid } : {}),
-  };
+  const aaguid = typeof details["aaguid"] === "string" ? details["aaguid"] : undefined;
+  return { webAuthNId, name, isVerified, userVerified, creationDate, lastUseDate, aaguid };
 }
 
 /** An account at a provider, as the API tells of it. */

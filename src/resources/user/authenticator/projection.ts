@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Recorded } from "../../../eventstore/event.ts";
-import { on, projection, touch } from "../../../projection/projection.ts";
+import { on, onEvery, projection, touch } from "../../../projection/projection.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
 import {
   bool,
@@ -15,7 +15,7 @@ import {
 import { checkEvents } from "../check/events.ts";
 import { userEvents } from "../events.ts";
 import { onlyOne } from "./authenticators.ts";
-import { type Effect, effects } from "./effects.ts";
+import { effectOf } from "./events.ts";
 
 /** What users log in with, and what of it is no secret; see `Authenticator`. */
 export const userAuthenticators = table(
@@ -63,8 +63,10 @@ const change = (event: Recorded, kind: string, id: string, columns: Changes): Ro
   updateRows(userAuthenticators, keyOf(event, kind, id), { ...columns, ...touch(event) }),
 ];
 
-function apply(event: Recorded, effect: Effect<unknown>): RowChange[] {
+function apply(event: Recorded): RowChange[] {
   const { payload } = event;
+  const effect = effectOf(event);
+  if (effect === undefined) return [];
   const [kind, id] = [effect.kind, effect.id(payload)];
   if (effect.does === "verify") return change(event, kind, id, { isVerified: effect.isVerified });
   if (effect.does === "rename") return change(event, kind, id, { label: effect.label(payload) });
@@ -89,12 +91,6 @@ function apply(event: Recorded, effect: Effect<unknown>): RowChange[] {
   ];
 }
 
-const applied = Object.entries(effects).flatMap(([type, effect]) =>
-  effect === undefined
-    ? []
-    : // Each event is paired with the effect of its name.
-      [[type, (event: Recorded) => apply(event, effect as Effect<unknown>)] as const],
-);
 const signed = (event: Recorded & { payload: { webAuthNId: string; signCount: number } }) =>
   change(event, "web_authn", event.payload.webAuthNId, { number: event.payload.signCount });
 
@@ -102,7 +98,7 @@ export const authenticatorProjection = projection(
   "user_authenticators",
   [userAuthenticators],
   on(userEvents, {
-    ...Object.fromEntries(applied),
+    ...onEvery(userEvents, apply),
     "user.removed": ({ instanceId, aggregateId }: Recorded) => [
       deleteRows(userAuthenticators, { instanceId, userId: aggregateId }),
     ],

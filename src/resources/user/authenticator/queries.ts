@@ -1,32 +1,18 @@
-import type { Awaitable } from "../../../awaitable.ts";
 import { frozen } from "../../../eventstore/frozen.ts";
+import { rowsWhere } from "../../../projection/rows.ts";
 import { currentRead } from "../../../storage/read-cache.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, asc, eq, inArray, parameter } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import type { AuthenticatorKind } from "./authenticators.ts";
 import { userAuthenticators } from "./projection.ts";
+import type { UserRef } from "../user-ref.ts";
 
 export type AuthenticatorRow = Row<typeof userAuthenticators>;
-type UserRef = { instanceId: string; userId: string };
 
-export type AuthenticatorReader = {
-  /** What a user logs in with, the oldest first; never older than the call, and frozen. */
-  ofUser(instanceId: string, userId: string): Awaitable<readonly AuthenticatorRow[]>;
-  /** The same of many users, in one read. */
-  ofUsers(
-    instanceId: string,
-    userIds: string[],
-  ): Promise<ReadonlyMap<string, readonly AuthenticatorRow[]>>;
-  ofKind(user: UserRef, kind: AuthenticatorKind): Promise<AuthenticatorRow[]>;
-  byLookup(
-    instanceId: string,
-    kind: AuthenticatorKind,
-    lookup: string,
-  ): Promise<AuthenticatorRow | undefined>;
-};
+export type AuthenticatorReader = ReturnType<typeof authenticatorReader>;
 
-export function authenticatorReader(db: Database): AuthenticatorReader {
+export function authenticatorReader(db: Database) {
   const t = db.table(userAuthenticators);
   const ofOne = db.read
     .select()
@@ -35,18 +21,23 @@ export function authenticatorReader(db: Database): AuthenticatorReader {
     .orderBy(asc(t.creationDate), asc(t.id))
     .prepare("authenticators_of_user");
 
-  const ofUser = currentRead(db, [userAuthenticators], async (instanceId, userId) =>
-    frozen(await ofOne.execute({ instanceId, userId })),
+  const ofUser = currentRead(
+    db,
+    [userAuthenticators],
+    async (instanceId, userId): Promise<readonly AuthenticatorRow[]> =>
+      frozen(await ofOne.execute({ instanceId, userId })),
   );
 
   return {
+    /** What a user logs in with, the oldest first; never older than the call, and frozen. */
     ofUser,
-    async ofKind({ instanceId, userId }, kind) {
+    async ofKind({ instanceId, userId }: UserRef, kind: AuthenticatorKind) {
       return (await ofUser(instanceId, userId)).filter((row) => row.kind === kind);
     },
 
-    async ofUsers(instanceId, userIds) {
-      if (userIds.length === 0) return new Map();
+    /** The same of many users, in one read. */
+    async ofUsers(instanceId: string, userIds: string[]) {
+      if (userIds.length === 0) return new Map<string, AuthenticatorRow[]>();
       const rows = await db.read
         .select()
         .from(t)
@@ -55,11 +46,8 @@ export function authenticatorReader(db: Database): AuthenticatorReader {
       return Map.groupBy(rows, ({ userId }) => userId);
     },
 
-    async byLookup(instanceId, kind, lookup) {
-      const [row] = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.kind, kind), eq(t.lookup, lookup)));
+    async byLookup(instanceId: string, kind: AuthenticatorKind, lookup: string) {
+      const [row] = await rowsWhere(db, userAuthenticators, { instanceId, kind, lookup });
       return row;
     },
   };

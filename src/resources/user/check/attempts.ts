@@ -6,10 +6,17 @@ import type { Transaction, WriteContext } from "../../../eventstore/transaction.
 import { rowByKey } from "../../../projection/ids.ts";
 import type { LoginPolicyReader } from "../../../settings/login/index.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
-import { instant, int, int64, type Row, table, text } from "../../../storage/table.ts";
+import { int64, type Row, table, text } from "../../../storage/table.ts";
 import { type User, user } from "../user.ts";
+import type { UserRef } from "../user-ref.ts";
 import { type CheckEvent, checkEvents } from "./events.ts";
-import { createKnownBrowsers, type KnownBrowser, knownBrowsers } from "./known-browsers.ts";
+import { epoch, failureColumns, noFailures, noPasswords } from "./failures.ts";
+import {
+  createKnownBrowsers,
+  type KnownBrowser,
+  type KnownBrowsers,
+  knownBrowsers,
+} from "./known-browsers.ts";
 
 /**
  * How often wrong credentials of a user were tried since the last right ones: the one place for every way in, on all
@@ -23,21 +30,14 @@ export const attemptCounts = table(
     instanceId: text(),
     userId: text(),
     version: int64(),
-    passwordFailures: int(),
-    passwordFailedAt: instant(),
-    factorFailures: int(),
-    factorFailedAt: instant(),
+    ...failureColumns(),
     totpStep: int64(),
   },
   { key: ["instanceId", "userId"] },
 );
 
 export type CheckRow = Row<typeof attemptCounts>;
-type UserRef = { instanceId: string; userId: string };
-type Failures = Pick<
-  CheckRow,
-  "passwordFailures" | "passwordFailedAt" | "factorFailures" | "factorFailedAt"
->;
+type Failures = typeof noFailures;
 
 /** Passwords and second factors are counted apart: a right password must not allow more guesses at the factor. */
 export type Counter = "password" | "factor";
@@ -47,6 +47,13 @@ type Owned = { id: string; organizationId: string };
 
 /** How an attempt came out. */
 export type Judgement = { isRight: boolean; happened: CheckEvent[]; totpStep?: bigint };
+
+/** Whether a code is right. */
+export type CodeCheck = (
+  at: WriteContext,
+  userId: string | undefined,
+  code: string,
+) => Promise<boolean>;
 
 export type Attempts = {
   /**
@@ -65,6 +72,8 @@ export type Attempts = {
     counter: Counter | undefined,
     judge: (tx: Transaction, user: User, row: CheckRow) => Promise<J | undefined>,
   ): Promise<J | undefined>;
+  /** The same, where nothing else is asked. */
+  isRight(...attempt: Parameters<Attempts["judge"]>): Promise<boolean>;
   /** Until when nothing is judged by browsers that are not known, because of too many wrong attempts. */
   throttling(at: { instanceId: string; now: Date }, user: Owned): Promise<Throttling>;
   /** No wrong attempt counts any more, by whatever browser. */
@@ -90,10 +99,7 @@ export const waitAfter = (failures: number, mostFailures = mostFactorFailures): 
 
 /** Nothing follows from checks, so nothing is folded. */
 export const checks = aggregate(checkEvents, undefined, () => undefined);
-const epoch = new Date(0);
-const noPasswords = { passwordFailures: 0, passwordFailedAt: epoch };
 const both = [attemptCounts, knownBrowsers] as const;
-const none = { ...noPasswords, factorFailures: 0, factorFailedAt: epoch };
 // No user has this id.
 const nobody = "";
 
@@ -121,7 +127,7 @@ export function createAttempts(deps: UserDeps, loginOf: LoginPolicyReader): Atte
       const counts = browser ?? row;
       const { maxPasswordAttempts } = await loginOf(ref.instanceId, organizationId);
       const most = counter === "password" ? maxPasswordAttempts : mostFactorFailures;
-      if (mustWait(counts, counter, most, tx.now)) return undefined;
+      if (counter !== undefined && closedUntil(counts, counter, most) > tx.now) return undefined;
       const judgement = await judge(tx, state, row);
       if (judgement === undefined) return undefined;
       const { isRight, happened, totpStep = row.totpStep } = judgement;
@@ -135,19 +141,22 @@ export function createAttempts(deps: UserDeps, loginOf: LoginPolicyReader): Atte
     });
   }
 
+  const judgeOne: Attempts["judge"] = async (at, userId, counter, judge) => {
+    // Taken before anything is looked at: neither the answer nor its time tells anything else then.
+    if (counter !== undefined) budgets.spend("guesses", at.source);
+    const mutexKey = await mutexKeyOf(browsers, at, userId ?? nobody);
+    const judgement =
+      userId === undefined
+        ? undefined
+        : await inTurn(budgets, mutexKey, () => judged(at, userId, counter, judge));
+    if (judgement?.isRight) budgets.giveBack("guesses", at.source);
+    else deps.noteRefusal(refusedBy(at, userId, judgement));
+    return judgement ?? spend(db, at);
+  };
+
   return {
-    async judge(at, userId, counter, judge) {
-      // Taken before anything is looked at: neither the answer nor its time tells anything else then.
-      if (counter !== undefined) budgets.spend("guesses", at.source);
-      const mutexKey = await mutexKeyOf(browsers, at, userId ?? nobody);
-      const judgement =
-        userId === undefined
-          ? undefined
-          : await inTurn(budgets, mutexKey, () => judged(at, userId, counter, judge));
-      if (judgement?.isRight) budgets.giveBack("guesses", at.source);
-      else deps.noteRefusal(refusedBy(at, userId, judgement));
-      return judgement ?? spend(db, at);
-    },
+    judge: judgeOne,
+    isRight: async (...attempt) => (await judgeOne(...attempt))?.isRight === true,
     async throttling({ instanceId, now }, { id, organizationId }) {
       const row = await rowOf(instanceId, id);
       if (row === undefined) return {};
@@ -159,7 +168,7 @@ export function createAttempts(deps: UserDeps, loginOf: LoginPolicyReader): Atte
         ...(factor > now ? { factor } : {}),
       };
     },
-    forgive: (ref) => both.map((counts) => updateRows(counts, ref, none)),
+    forgive: (ref) => both.map((counts) => updateRows(counts, ref, noFailures)),
     forgivePassword: (ref) => both.map((counts) => updateRows(counts, ref, noPasswords)),
     removeAll: (ref) => both.map((counts) => deleteRows(counts, ref)),
   };
@@ -181,18 +190,13 @@ async function open(tx: Transaction, ref: UserRef, found: CheckRow | undefined) 
   }
   tx.expectRows(attemptCounts, ref, 0);
   const loaded = await tx.load(checks, ref.userId);
-  return { row: { ...ref, ...none, version: loaded.version, totpStep: 0n }, loaded };
+  return { row: { ...ref, ...noFailures, version: loaded.version, totpStep: 0n }, loaded };
 }
 
 // What a wrong attempt costs the store: a flush.
 async function spend(db: UserDeps["db"], { instanceId }: WriteContext): Promise<undefined> {
-  const row = putRow(attemptCounts, {
-    instanceId,
-    userId: nobody,
-    version: 0n,
-    totpStep: 0n,
-    ...none,
-  });
+  const key = { instanceId, userId: nobody };
+  const row = putRow(attemptCounts, { ...key, version: 0n, totpStep: 0n, ...noFailures });
   await db.commit({ instanceId, expect: [], claims: [], events: [], changes: [row] });
 }
 
@@ -211,11 +215,9 @@ async function inTurn<T>(
   }
 }
 
-type Browsers = ReturnType<typeof createKnownBrowsers>;
-
 /** The browser of the request, if it is known, as it must still be at the commit. */
 async function openBrowser(
-  browsers: Browsers,
+  browsers: KnownBrowsers,
   tx: Transaction,
   userId: string,
 ): Promise<KnownBrowser | undefined> {
@@ -228,7 +230,11 @@ async function openBrowser(
 }
 
 /** A browser that is known has a key of its own: strangers who wait do not make it wait. */
-async function mutexKeyOf(browsers: Browsers, at: WriteContext, userId: string): Promise<string> {
+async function mutexKeyOf(
+  browsers: KnownBrowsers,
+  at: WriteContext,
+  userId: string,
+): Promise<string> {
   const known = await browsers.find(at, userId);
   return [at.instanceId, userId, ...(known === undefined ? [] : [known.browserId])].join("/");
 }
@@ -260,15 +266,6 @@ function countedIn(
   return counter === "password"
     ? { ...before, passwordFailures: failures, passwordFailedAt: failedAt }
     : { ...before, factorFailures: failures, factorFailedAt: failedAt };
-}
-
-function mustWait(
-  counts: Failures,
-  counter: Counter | undefined,
-  most: number,
-  now: Date,
-): boolean {
-  return counter !== undefined && closedUntil(counts, counter, most) > now;
 }
 
 /** The epoch where nothing is closed. */

@@ -1,12 +1,13 @@
 import type { Presence } from "../../../eventstore/presence.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
+import { rowsWhere } from "../../../projection/rows.ts";
 import type { Deps } from "../../../projection/module.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, putRow, type RowChange } from "../../../storage/row-change.ts";
-import { instant, int, type Row, table, text } from "../../../storage/table.ts";
+import { instant, type Row, table, text } from "../../../storage/table.ts";
 import { mayReadNews, tellNews } from "../notice.ts";
 import { user } from "../user.ts";
+import { failureColumns, noFailures } from "./failures.ts";
 
 /**
  * Browsers by which users have logged in, each with the wrong attempts that came from it since (J12): whoever guesses
@@ -18,10 +19,7 @@ export const knownBrowsers = table(
     instanceId: text(),
     userId: text(),
     browserId: text(),
-    passwordFailures: int(),
-    passwordFailedAt: instant(),
-    factorFailures: int(),
-    factorFailedAt: instant(),
+    ...failureColumns(),
     seenAt: instant(),
     expiresAt: instant(),
   },
@@ -35,25 +33,11 @@ const dayMs = 24 * 60 * 60_000;
 const lifeMs = 365 * dayMs;
 const most = 20;
 
-export type KnownBrowsers = {
-  /** The browser of the request, where the user has logged in by it. */
-  find(at: WriteContext, userId: string): Promise<KnownBrowser | undefined>;
-  /**
-   * The user has logged in by the browser of the request. Of each user the last 20 browsers are known. They are told of
-   * each that is new beside others, once.
-   */
-  remember(at: WriteContext, userId: string): Promise<void>;
-};
+export type KnownBrowsers = ReturnType<typeof createKnownBrowsers>;
 
 /** All browsers by which users have logged in. */
-export const knownBrowsersOf = (db: Database) => {
-  const t = db.table(knownBrowsers);
-  return (instanceId: string, userId: string) =>
-    db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)));
-};
+export const knownBrowsersOf = (db: Database) => (instanceId: string, userId: string) =>
+  rowsWhere(db, knownBrowsers, { instanceId, userId });
 
 /** Finds the browser of a request among those that a user has logged in by. */
 export function knownBrowserReader(db: Database) {
@@ -74,14 +58,19 @@ export function createKnownBrowsers({
   events,
   now,
   newId,
-}: Pick<Deps, "db" | "events" | "now" | "newId">): KnownBrowsers {
+}: Pick<Deps, "db" | "events" | "now" | "newId">) {
   const ofUser = knownBrowsersOf(db);
   const read = knownBrowserReader(db);
-  const find: KnownBrowsers["find"] = (at, userId) => read(at, userId, now());
+  const find = (at: WriteContext, userId: string) => read(at, userId, now());
 
   return {
+    /** The browser of the request, where the user has logged in by it. */
     find,
-    async remember(at, userId) {
+    /**
+     * The user has logged in by the browser of the request. Of each user the last 20 browsers are known. They are told of
+     * each that is new beside others, once.
+     */
+    async remember(at: WriteContext, userId: string): Promise<void> {
       const { instanceId, browser } = at;
       if (browser === undefined) return;
       const known = await find(at, userId);
@@ -94,11 +83,8 @@ export function createKnownBrowsers({
         const rows = await ofUser(instanceId, userId);
         const found = rows.find(({ browserId }) => browserId === browser);
         // Of many log-ins at once one finds it new.
-        tx.expectRows(
-          knownBrowsers,
-          { instanceId, userId, browserId: browser },
-          found === undefined ? 0 : 1,
-        );
+        const key = { instanceId, userId, browserId: browser };
+        tx.expectRows(knownBrowsers, key, found === undefined ? 0 : 1);
         if (found === undefined && rows.length > 0 && mayReadNews(state.email)) {
           const about = { news: "browser.new", browser: seenOf(tx.at.presence) } as const;
           tellNews(tx, newId, { instanceId, userId }, about);
@@ -109,7 +95,6 @@ export function createKnownBrowsers({
         const seen = found ?? noFailures;
         const seenAt = tx.now;
         const expiresAt = new Date(seenAt.getTime() + lifeMs);
-        const key = { instanceId, userId, browserId: browser };
         tx.write(
           putRow(knownBrowsers, { ...seen, ...key, seenAt, expiresAt }),
           ...others.slice(most - 1).map((one) => forget(one)),
@@ -124,14 +109,6 @@ const seenOf = (presence: Presence | undefined): string =>
   [presence?.browser, presence?.system]
     .filter((each) => each !== undefined && each !== "")
     .join(", ");
-
-const epoch = new Date(0);
-const noFailures = {
-  passwordFailures: 0,
-  passwordFailedAt: epoch,
-  factorFailures: 0,
-  factorFailedAt: epoch,
-};
 
 const forget = ({ instanceId, userId, browserId }: KnownBrowser): RowChange =>
   deleteRows(knownBrowsers, { instanceId, userId, browserId });

@@ -1,9 +1,9 @@
-import type { UserDeps } from "../ports.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
 import { createIdpIntents, type IntentProof } from "../../idpintent/index.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
-import type { Attempts, Judgement } from "../check/attempts.ts";
+import type { Judgement } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
+import type { Credentials } from "../credentials.ts";
 
 /** The provider of a login that was right, and whether its word counts as two factors. */
 export type IdpIntentOutcome =
@@ -22,7 +22,7 @@ export type IdpIntentCheck = (
 
 type Judged = Judgement & { idpId: string; isSecondFactor: boolean };
 
-export function createIdpIntentCheck(deps: UserDeps, attempts: Attempts): IdpIntentCheck {
+export function createIdpIntentCheck({ deps, attempts }: Credentials): IdpIntentCheck {
   const intents = createIdpIntents(deps);
   return async (at, userId, proof) => {
     const { instanceId } = at;

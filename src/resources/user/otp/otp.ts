@@ -1,12 +1,13 @@
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
 import { type Authenticator, authenticatorsOf } from "../authenticator/authenticators.ts";
-import type { Attempts, Judgement } from "../check/attempts.ts";
-import { type CheckEvent, checkEvents } from "../check/events.ts";
+import { checkEvents } from "../check/events.ts";
 import { otpLogin } from "../code-kinds.ts";
-import { type Codes, type Delivery } from "../codes.ts";
+import type { Delivery } from "../codes.ts";
+import type { Credentials } from "../credentials.ts";
 import type { Channel } from "../notice.ts";
 import { type UserEvent, userEvents } from "../events.ts";
 import { requireUser, type User, user } from "../user.ts";
+import type { UserRef } from "../user-ref.ts";
 
 /** The kind of authenticator that one-time passwords are sent to by a channel. */
 export const otpKinds = { sms: "otp_sms", email: "otp_email" } as const;
@@ -14,33 +15,22 @@ export const otpKinds = { sms: "otp_sms", email: "otp_email" } as const;
 /** A one-time password, where the caller asked to be told it. */
 export type IssuedOtp = { code: string | undefined };
 
-export type OtpChecks = {
-  /**
-   * Makes a one-time password in the place of the one before. It counts for five minutes.
-   *
-   * @returns undefined where the user has nothing that it could be sent to this way
-   * @throws NOT_FOUND USER_NOT_FOUND
-   */
-  issue(
-    tx: Transaction,
-    user: { instanceId: string; userId: string },
-    channel: Channel,
-    delivery: Delivery,
-  ): Promise<IssuedOtp | undefined>;
-  /**
-   * Spends a one-time password. Wrong ones are counted with those of the user's other second factors; nobody, and who
-   * has nothing registered, gets the answer of a wrong one.
-   */
-  check(
-    at: WriteContext,
-    userId: string | undefined,
-    tried: { channel: Channel; code: string },
-  ): Promise<boolean>;
-};
+export type OtpChecks = ReturnType<typeof createOtpChecks>;
 
-export function createOtpChecks(codes: Codes, attempts: Attempts): OtpChecks {
+export function createOtpChecks({ codes, attempts }: Credentials) {
   return {
-    async issue(tx, ref, channel, delivery) {
+    /**
+     * Makes a one-time password in the place of the one before. It counts for five minutes.
+     *
+     * @returns undefined where the user has nothing that it could be sent to this way
+     * @throws NOT_FOUND USER_NOT_FOUND
+     */
+    async issue(
+      tx: Transaction,
+      ref: UserRef,
+      channel: Channel,
+      delivery: Delivery,
+    ): Promise<IssuedOtp | undefined> {
       const chosen = choose(await requireUser(tx, ref.userId), channel);
       if (chosen === undefined) return undefined;
       const code = await codes.issue(tx, ref, otpLogin(channel), { subject: chosen.id, delivery });
@@ -48,20 +38,23 @@ export function createOtpChecks(codes: Codes, attempts: Attempts): OtpChecks {
       return { code };
     },
 
-    async check(at, userId, { channel, code }) {
-      const judgement = await attempts.judge<Judgement>(
-        at,
-        userId,
-        "factor",
-        async (tx, state, row) => {
-          const chosen = choose(state, channel);
-          if (chosen === undefined) return undefined;
-          const tried = { code, subject: chosen.id, isCounted: true as const };
-          const isRight = (await codes.spend(tx, row, otpLogin(channel), tried)) !== undefined;
-          return { isRight, happened: [checked(channel, isRight)] };
-        },
-      );
-      return judgement?.isRight === true;
+    /**
+     * Spends a one-time password. Wrong ones are counted with those of the user's other second factors; nobody, and who
+     * has nothing registered, gets the answer of a wrong one.
+     */
+    check(
+      at: WriteContext,
+      userId: string | undefined,
+      { channel, code }: { channel: Channel; code: string },
+    ): Promise<boolean> {
+      return attempts.isRight(at, userId, "factor", async (tx, state, row) => {
+        const chosen = choose(state, channel);
+        if (chosen === undefined) return undefined;
+        const tried = { code, subject: chosen.id, isCounted: true as const };
+        const isRight = (await codes.spend(tx, row, otpLogin(channel), tried)) !== undefined;
+        const came = isRight ? "succeeded" : "failed";
+        return { isRight, happened: [checkEvents[`human.mfa.otp.${channel}.check.${came}`]({})] };
+      });
     },
   };
 }
@@ -72,17 +65,4 @@ const choose = ({ authenticators }: User, channel: Channel): Authenticator | und
 
 /** Says that a code was made. */
 export const announced = (channel: Channel): UserEvent =>
-  channel === "sms"
-    ? userEvents["human.mfa.otp.sms.code.added"]({})
-    : userEvents["human.mfa.otp.email.code.added"]({});
-
-function checked(channel: Channel, isRight: boolean): CheckEvent {
-  if (channel === "sms") {
-    return isRight
-      ? checkEvents["human.mfa.otp.sms.check.succeeded"]({})
-      : checkEvents["human.mfa.otp.sms.check.failed"]({});
-  }
-  return isRight
-    ? checkEvents["human.mfa.otp.email.check.succeeded"]({})
-    : checkEvents["human.mfa.otp.email.check.failed"]({});
-}
+  userEvents[`human.mfa.otp.${channel}.code.added`]({});

@@ -1,10 +1,7 @@
-import type { UserDeps } from "../ports.ts";
 import type { WriteContext } from "../../../eventstore/transaction.ts";
-import { passwordPolicyReader } from "../../../settings/password/index.ts";
-import type { AuthenticatorReader } from "../authenticator/queries.ts";
-import type { Attempts } from "../check/attempts.ts";
 import { type CheckEvent, checkEvents } from "../check/events.ts";
-import type { PasswordStore, StoredPassword } from "./stored.ts";
+import type { Credentials } from "../credentials.ts";
+import type { StoredPassword } from "./stored.ts";
 
 /** `changeRequired`: right, but the user must choose another one before they go on. */
 export type PasswordOutcome = { isRight: false } | { isRight: true; changeRequired: boolean };
@@ -23,13 +20,13 @@ export type PasswordCheck = (
   password: string,
 ) => Promise<PasswordOutcome>;
 
-export function createPasswordCheck(
-  deps: UserDeps,
-  parts: { attempts: Attempts; passwords: PasswordStore; authenticators: AuthenticatorReader },
-): PasswordCheck {
-  const { attempts, passwords, authenticators } = parts;
-  const policyOf = passwordPolicyReader(deps.db);
-
+export function createPasswordCheck({
+  deps,
+  attempts,
+  passwords,
+  authenticators,
+  policyOf,
+}: Omit<Credentials, "checkPassword">): PasswordCheck {
   return async (at, userId, password) => {
     const { instanceId, source } = at;
     // A decision that is taken anew needs the hash no second time.

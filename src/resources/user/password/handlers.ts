@@ -1,36 +1,31 @@
-import type { PasswordResetMedium } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Scope, writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import { invalidArgument } from "../../../errors.ts";
-import type { Loaded } from "../../../eventstore/eventstore.ts";
-import type { Transaction } from "../../../eventstore/transaction.ts";
-import { toDetails } from "../../object/details.ts";
 import { mayOn } from "../../../authz/tenancy.ts";
 import { permissionMissing } from "../../../authz/permissions.ts";
-import { authenticatorsOf, canLogIn, requireAny } from "../authenticator/authenticators.ts";
+import { authenticatorsOf, canLogIn } from "../authenticator/authenticators.ts";
+import { changingUser, type UserInUnit } from "../change.ts";
 import { initialization, passwordReset } from "../code-kinds.ts";
-import { codeInvalid, type Codes, type Delivery } from "../codes.ts";
+import { codeInvalid, type Codes } from "../codes.ts";
 import { requireContact, verifyContact } from "../contact.ts";
+import { toDelivery } from "../convert.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
 import { tellNews } from "../notice.ts";
-import { type User, user, userNotFound } from "../user.ts";
+import { requireThere, user } from "../user.ts";
 import { requireVouching } from "../vouch.ts";
 import { settingOf, within } from "./set.ts";
 import { invalidCredentials } from "./policy.ts";
 
-export type PasswordMethods = "setPassword" | "requestPasswordReset" | "removePassword";
-
 const field = "new_password";
 const subject = "password";
 
-export function passwordHandlers(
-  credentials: Credentials,
-): Pick<Handlers<typeof UserService>, PasswordMethods> {
+export function passwordHandlers(credentials: Credentials) {
   const { events, newId } = credentials.deps;
-  const { codes, checkPassword, passwords } = credentials;
+  const { codes, checkPassword } = credentials;
+  const change = changingUser(credentials.deps);
 
   /** @throws INVALID_ARGUMENT INVALID_CREDENTIALS */
   async function requireCurrent(scope: Scope, id: string, password: string): Promise<void> {
@@ -61,80 +56,53 @@ export function passwordHandlers(
         await requireCurrent(scope, id, verification.value);
       }
 
-      const [written, isProven] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(user, id);
-        requirePerson(loaded.state);
-        const at = { instanceId: scope.instanceId, userId: id };
-        const hadOne = authenticatorsOf(loaded.state.authenticators, "password").length > 0;
+      const { isProven, ...answer } = await change(scope, id, async (one) => {
+        const { tx, loaded, ref, state } = one;
+        requirePerson(state);
+        const hadOne = authenticatorsOf(state.authenticators, "password").length > 0;
         // Whoever could not log in before expects it.
-        const news = hadOne ? "password.changed" : canLogIn(loaded.state, tx.now) && "factor.added";
+        const news = hadOne ? "password.changed" : canLogIn(state, tx.now) && "factor.added";
         const proven =
           code === undefined ||
-          (await codes.spend(tx, at, passwordReset, { code, subject })) !== undefined ||
-          (!hadOne && (await acceptInvitation(codes, tx, loaded, at, code)));
+          (await codes.spend(tx, ref, passwordReset, { code, subject })) !== undefined ||
+          (!hadOne && (await acceptInvitation(codes, one, code)));
         // What is refused here writes nothing, and the code still counts.
-        if (proven && code !== undefined) await setting.check(loaded.state);
-        if (proven) await setting.set(tx, loaded);
-        if (proven && news !== false) tellNews(tx, newId, at, { news });
-        return [tx.written(loaded), proven];
+        if (proven && code !== undefined) await setting.check(requireThere(loaded.state));
+        if (proven) await setting.set(one);
+        if (proven && news !== false) tellNews(tx, newId, ref, { news });
+        return { isProven: proven };
       });
       if (!isProven) throw codeInvalid(`${field}.verification_code`);
-      return { details: toDetails(written()) };
+      return answer;
     },
 
-    async requestPasswordReset({ id, medium }, scope) {
-      const [written, verificationCode] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(user, id);
-        const { state } = loaded;
+    requestPasswordReset: ({ id, medium }, scope) =>
+      change(scope, id, async ({ tx, ref, state, record }) => {
         requirePerson(state);
         const way = medium?.medium.case ?? "sendEmail";
         if (way === "returnCode") requireVouching(scope, { ...state, userId: id });
         if (way === "sendEmail") requireContact(state, "email");
         if (way === "sendSms") requireContact(state, "phone");
-        const at = { instanceId: scope.instanceId, userId: id };
-        const delivery = deliveryOf(medium?.medium);
-        const code = await codes.issue(tx, at, passwordReset, { subject, delivery });
-        tx.record(user, loaded, [userEvents["human.password.code.added"]({})]);
-        return [tx.written(loaded), code];
-      });
-      return { details: toDetails(written()), ...(verificationCode && { verificationCode }) };
-    },
-
-    async removePassword({ id }, scope) {
-      const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(user, id);
-        if (loaded.state === undefined) throw userNotFound();
-        requireAny(loaded.state.authenticators, "password");
-        tx.record(user, loaded, [userEvents["human.password.removed"]({})]);
-        tx.write(passwords.remove({ instanceId: scope.instanceId, userId: id }));
-        return tx.written(loaded);
-      });
-      return { details: toDetails(written()) };
-    },
-  };
+        const delivery = toDelivery(way === "sendSms" ? "sms" : "email", medium?.medium);
+        const verificationCode = await codes.issue(tx, ref, passwordReset, { subject, delivery });
+        record([userEvents["human.password.code.added"]({})]);
+        return { verificationCode };
+      }),
+  } satisfies Partial<Handlers<typeof UserService>>;
 }
 
 /** The code of an invitation came by e-mail: it proves the address too. */
 async function acceptInvitation(
   codes: Codes,
-  tx: Transaction,
-  loaded: Loaded<User | undefined>,
-  at: { instanceId: string; userId: string },
+  { tx, ref, loaded, record }: UserInUnit,
   code: string,
 ): Promise<boolean> {
   const { email } = loaded.state ?? {};
   if (email === undefined) return false;
-  const tried = { code, subject: email.address };
-  const right = await codes.spend(tx, at, initialization, tried);
+  const right = await codes.spend(tx, ref, initialization, { code, subject: email.address });
   if (right !== undefined && (!email.isVerified || email.reach !== undefined))
-    tx.record(user, loaded, verifyContact("email", right));
+    record(verifyContact("email", right));
   return right !== undefined;
-}
-
-function deliveryOf(medium: PasswordResetMedium["medium"] | undefined): Delivery {
-  if (medium?.case === "returnCode") return "returned";
-  if (medium?.case === "sendSms") return { channel: "sms" };
-  return { channel: "email", urlTemplate: medium?.value?.urlTemplate };
 }
 
 const proofMissing = () =>

@@ -6,65 +6,51 @@ import {
   spendPasswordCheck,
   verifyPassword,
 } from "../../../crypto/password-hash.ts";
-import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
+import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
+import { secretsOfUsers, type UserRef } from "../user-ref.ts";
 
 /** What is kept of a password, sealed: a hash of our own, or one that another system made. */
 export type StoredPassword = PasswordHash | { imported: string };
 
-type UserRef = { instanceId: string; userId: string };
+export type PasswordStore = ReturnType<typeof createPasswordStore>;
 
-export type PasswordStore = {
-  /** `source` is whose request it is: sources take turns. */
-  hash(instanceId: string, password: string, source?: string): Promise<StoredPassword>;
-  /** The row that keeps it, in the place of the one before. */
-  put(user: UserRef, stored: StoredPassword, createdAt: Date): Promise<RowChange>;
-  read(user: UserRef): Promise<StoredPassword | undefined>;
-  /** A right password whose hash was imported is outdated. */
-  verify(
-    instanceId: string,
-    password: string,
-    stored: StoredPassword,
-    source?: string,
-  ): Promise<PasswordVerdict>;
-  /** Takes as long as a wrong password. */
-  spend(instanceId: string, password: string, source?: string): Promise<void>;
-  remove(user: UserRef): RowChange;
-};
+const ref = secretsOfUsers("password");
 
-const ref = ({ instanceId, userId }: UserRef): SecretRef => ({
-  instanceId,
-  ownerType: "user",
-  ownerId: userId,
-  kind: "password",
-  id: "1",
-});
-
-export function createPasswordStore(secrets: SecretStore): PasswordStore {
+export function createPasswordStore(secrets: SecretStore) {
   async function pepper(instanceId: string) {
     const { id: keyId, key } = await secrets.pepper(instanceId);
     return { keyId, key };
   }
 
   return {
-    hash: async (instanceId, password, source) =>
+    /** `source` is whose request it is: sources take turns. */
+    hash: async (instanceId: string, password: string, source?: string): Promise<StoredPassword> =>
       hashPassword(password, await pepper(instanceId), source),
-    put: (user, stored, createdAt) =>
+    /** The row that keeps it, in the place of the one before. */
+    put: (user: UserRef, stored: StoredPassword, createdAt: Date): Promise<RowChange> =>
       secrets.put(ref(user), Buffer.from(JSON.stringify(stored)), createdAt),
-    async read(user) {
+    async read(user: UserRef): Promise<StoredPassword | undefined> {
       const bytes = await secrets.open(ref(user));
       return bytes === undefined ? undefined : JSON.parse(Buffer.from(bytes).toString("utf8"));
     },
-    async verify(instanceId, password, stored, source) {
+    /** A right password whose hash was imported is outdated. */
+    async verify(
+      instanceId: string,
+      password: string,
+      stored: StoredPassword,
+      source?: string,
+    ): Promise<PasswordVerdict> {
       if ("imported" in stored) {
         return (await verifyImportedHash(password, stored.imported, source)) ? "outdated" : "wrong";
       }
       return verifyPassword(password, stored, [await pepper(instanceId)], source);
     },
-    async spend(instanceId, password, source) {
+    /** Takes as long as a wrong password. */
+    async spend(instanceId: string, password: string, source?: string): Promise<void> {
       await spendPasswordCheck(password, await pepper(instanceId), source);
     },
-    remove: (user) => secrets.remove(ref(user)),
+    remove: (user: UserRef): RowChange => secrets.remove(ref(user)),
   };
 }
 

@@ -1,19 +1,18 @@
 import { randomInt } from "node:crypto";
 import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
-import type { WriteContext } from "../../../eventstore/transaction.ts";
 import { secrets as secretRows } from "../../../storage/kernel-tables.ts";
 import { deleteRows, type RowChange } from "../../../storage/row-change.ts";
+import { secretsOfUsers, type UserRef } from "../user-ref.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
-import type { AuthenticatorReader } from "../authenticator/queries.ts";
-import type { Attempts, Judgement } from "../check/attempts.ts";
+import type { CodeCheck } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
-
-type UserRef = { instanceId: string; userId: string };
+import type { Credentials } from "../credentials.ts";
 
 /** How many codes a user gets at once. */
 export const recoveryCodeCount = 10;
 
 const kind = "recovery_code";
+const ref = secretsOfUsers(kind);
 const length = 10;
 // 31 letters and digits that do not look alike: 49 bits a code.
 const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
@@ -27,40 +26,32 @@ const newCode = (): string => {
 const spoken = (userId: string, code: string): string =>
   `${userId}:${code.replaceAll(/[-\s]/g, "").toLowerCase()}`;
 
-export type RecoveryCodeStore = {
-  /** The rows that recognise codes of another system; one for each that is another one without hyphens, spaces and case. */
-  keep(user: UserRef, codes: readonly string[], createdAt: Date): Promise<RowChange[]>;
-  /** New codes, and the rows that recognise them, in the place of those before. */
-  make(user: UserRef, createdAt: Date): Promise<{ codes: string[]; changes: RowChange[] }>;
-  find(user: UserRef, code: string): Promise<SecretRef | undefined>;
-  remove(user: UserRef): RowChange;
-};
+export type RecoveryCodeStore = ReturnType<typeof createRecoveryCodeStore>;
 
-export function createRecoveryCodeStore(secrets: SecretStore): RecoveryCodeStore {
-  const ofUser = ({ instanceId, userId }: UserRef) => ({
-    instanceId,
-    ownerType: "user",
-    ownerId: userId,
-    kind,
-  });
-  const keep: RecoveryCodeStore["keep"] = (user, codes, createdAt) => {
+export function createRecoveryCodeStore(secrets: SecretStore) {
+  const keep = (user: UserRef, codes: readonly string[], createdAt: Date) => {
     const all = new Set(codes.map((code) => spoken(user.userId, code)));
     const changes = [...all].map((code, index) =>
-      secrets.putDigest({ ...ofUser(user), id: String(index + 1) }, code, createdAt),
+      secrets.putDigest(ref(user, String(index + 1)), code, createdAt),
     );
     return Promise.all(changes);
   };
   return {
+    /** The rows that recognise codes of another system; one for each that is another one without hyphens, spaces and case. */
     keep,
-    async make(user, createdAt) {
+    /** New codes, and the rows that recognise them, in the place of those before. */
+    async make(user: UserRef, createdAt: Date) {
       const codes = Array.from({ length: recoveryCodeCount }, newCode);
       return { codes, changes: await keep(user, codes, createdAt) };
     },
-    async find(user, code) {
+    async find(user: UserRef, code: string): Promise<SecretRef | undefined> {
       const found = await secrets.find(user.instanceId, kind, spoken(user.userId, code));
-      return found?.ownerId === user.userId ? { ...ofUser(user), id: found.id } : undefined;
+      return found?.ownerId === user.userId ? ref(user, found.id) : undefined;
     },
-    remove: (user) => deleteRows(secretRows, ofUser(user)),
+    remove(user: UserRef): RowChange {
+      const { id: _, ...all } = ref(user);
+      return deleteRows(secretRows, all);
+    },
   };
 }
 
@@ -68,37 +59,20 @@ export function createRecoveryCodeStore(secrets: SecretStore): RecoveryCodeStore
  * Spends a recovery code: each counts once. Wrong ones are counted with those of the user's other second factors; nobody,
  * and who has none, gets the answer of a wrong one.
  */
-export type RecoveryCodeCheck = (
-  at: WriteContext,
-  userId: string | undefined,
-  code: string,
-) => Promise<boolean>;
-
-export function createRecoveryCodeCheck(
-  codes: RecoveryCodeStore,
-  attempts: Attempts,
-  authenticators: AuthenticatorReader,
-): RecoveryCodeCheck {
-  return async (at, userId, code) => {
-    const judgement = await attempts.judge<Judgement>(
-      at,
-      userId,
-      "factor",
-      async (tx, state, row) => {
-        if (authenticatorsOf(state.authenticators, "recovery_codes").length === 0) return undefined;
-        const found = await codes.find(row, code);
-        if (found === undefined) {
-          const failed = checkEvents["human.mfa.recovery_codes.check.failed"]({});
-          return { isRight: false, happened: [failed] };
-        }
-        const [stored] = await authenticators.ofKind(row, "recovery_codes");
-        const remaining = (stored?.number ?? 1) - 1;
-        tx.expectRows(secretRows, found, 1);
-        tx.write(deleteRows(secretRows, found));
-        const succeeded = checkEvents["human.mfa.recovery_codes.check.succeeded"]({ remaining });
-        return { isRight: true, happened: [succeeded] };
-      },
-    );
-    return judgement?.isRight === true;
-  };
-}
+export const createRecoveryCodeCheck =
+  ({ recoveryCodes, attempts, authenticators }: Credentials): CodeCheck =>
+  (at, userId, code) =>
+    attempts.isRight(at, userId, "factor", async (tx, state, row) => {
+      if (authenticatorsOf(state.authenticators, "recovery_codes").length === 0) return undefined;
+      const found = await recoveryCodes.find(row, code);
+      if (found === undefined) {
+        const failed = checkEvents["human.mfa.recovery_codes.check.failed"]({});
+        return { isRight: false, happened: [failed] };
+      }
+      const [stored] = await authenticators.ofKind(row, "recovery_codes");
+      const remaining = (stored?.number ?? 1) - 1;
+      tx.expectRows(secretRows, found, 1);
+      tx.write(deleteRows(secretRows, found));
+      const succeeded = checkEvents["human.mfa.recovery_codes.check.succeeded"]({ remaining });
+      return { isRight: true, happened: [succeeded] };
+    });

@@ -1,58 +1,34 @@
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import { writeContext } from "../../../authz/context.ts";
 import { invalidField, permissionDenied } from "../../../errors.ts";
 import type { Handlers } from "../../../authz/service.ts";
-import { toDetails } from "../../object/details.ts";
-import { requireHeld, requireRoom } from "../authenticator/authenticators.ts";
+import { requireRoom } from "../authenticator/authenticators.ts";
+import { changingUser } from "../change.ts";
 import type { Credentials } from "../credentials.ts";
-import { userEvents } from "../events.ts";
 import { toExpiration } from "../../object/expiration.ts";
 import { callerId } from "../../../authz/tenancy.ts";
-import { addPersonalAccessToken, user, userNotFound } from "../user.ts";
-import { personalAccessTokenRef, personalAccessTokenSecret } from "./stored.ts";
+import { addPersonalAccessToken } from "../user.ts";
+import { personalAccessTokenSecret } from "./tokens.ts";
 
-export type TokenMethods = "addPersonalAccessToken" | "removePersonalAccessToken";
-
-export function tokenHandlers({
-  deps,
-}: Credentials): Pick<Handlers<typeof UserService>, TokenMethods> {
-  const { events, secrets, newId } = deps;
+export function tokenHandlers({ deps }: Credentials) {
+  const change = changingUser(deps);
 
   return {
-    async addPersonalAccessToken({ id, personalAccessToken }, scope) {
-      const at = { instanceId: scope.instanceId, userId: id };
-      const [written, made] = await events.transact(writeContext(scope), async (tx) => {
+    addPersonalAccessToken: ({ id, personalAccessToken }, scope) =>
+      change(scope, id, async ({ tx, ref, state, record }) => {
         const field = "personal_access_token.expiration_date";
         const asked = toExpiration(personalAccessToken?.expirationDate, tx.now, field);
-        const loaded = await tx.load(user, id);
-        if (loaded.state === undefined) throw userNotFound();
-        const isMachine = loaded.state.schemaType === "machine";
+        const isMachine = state.schemaType === "machine";
         if (!isMachine && callerId(scope) !== id) throw credentialOfPerson();
         const expiresAt = isMachine ? asked : endOfPersons(asked, tx.now, field);
-        requireRoom(loaded.state.authenticators, "pat");
-        const tokenId = newId();
-        tx.record(user, loaded, addPersonalAccessToken(loaded.state, tokenId, expiresAt));
+        requireRoom(state.authenticators, "pat");
+        const tokenId = deps.newId();
+        record(addPersonalAccessToken(state, tokenId, expiresAt));
         const secret = { id: tokenId, createdAt: tx.now, expiresAt };
-        const { token, change } = await personalAccessTokenSecret(secrets, at, secret);
-        tx.write(change);
-        return [tx.written(loaded), { tokenId, token }];
-      });
-      return { details: toDetails(written()), ...made };
-    },
-
-    async removePersonalAccessToken({ id, tokenId }, scope) {
-      const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(user, id);
-        if (loaded.state === undefined) throw userNotFound();
-        requireHeld(loaded.state.authenticators, "pat", tokenId);
-        tx.record(user, loaded, [userEvents["pat.removed"]({ tokenId })]);
-        const at = { instanceId: scope.instanceId, userId: id };
-        tx.write(secrets.remove(personalAccessTokenRef(at, tokenId)));
-        return tx.written(loaded);
-      });
-      return { details: toDetails(written()) };
-    },
-  };
+        const { token, change: row } = await personalAccessTokenSecret(deps.secrets, ref, secret);
+        tx.write(row);
+        return { tokenId, token };
+      }),
+  } satisfies Partial<Handlers<typeof UserService>>;
 }
 
 const dayMs = 24 * 3_600_000;

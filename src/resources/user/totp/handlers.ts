@@ -9,48 +9,37 @@ import {
   requireRoom,
   requireUnverified,
 } from "../authenticator/authenticators.ts";
+import { endAuthenticators } from "../authenticator/removal.ts";
+import { changingUser } from "../change.ts";
 import type { Judgement } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
 import { codeInvalid } from "../codes.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
-import { user, userNotFound } from "../user.ts";
+import { user } from "../user.ts";
 
-export type TotpMethods =
-  | "startTOTPRegistration"
-  | "verifyTOTPRegistration"
-  | "removeTOTPAuthenticator";
-
-export function totpHandlers(
-  credentials: Credentials,
-): Pick<Handlers<typeof UserService>, TotpMethods> {
+export function totpHandlers(credentials: Credentials) {
   const { deps, attempts, totps } = credentials;
-  const { events, newId } = deps;
+  const change = changingUser(deps);
 
   return {
-    async startTOTPRegistration({ id }, scope) {
-      const at = { instanceId: scope.instanceId, userId: id };
-      const [written, made] = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(user, id);
-        requirePerson(loaded.state);
-        const { authenticators, username } = loaded.state;
-        for (const { id: earlier, isVerified } of authenticatorsOf(authenticators, "totp")) {
-          if (isVerified) continue;
-          tx.record(user, loaded, [userEvents["human.mfa.otp.removed"]({ totpId: earlier })]);
-          tx.write(totps.remove(at, earlier));
-        }
+    startTOTPRegistration: ({ id }, scope) =>
+      change(scope, id, async (one) => {
+        const { tx, ref, state } = one;
+        requirePerson(state);
+        const { authenticators, username } = state;
+        const unended = authenticatorsOf(authenticators, "totp").filter((each) => !each.isVerified);
+        endAuthenticators(credentials, one, unended);
         requireRoom(authenticators, "totp");
-        const totpId = newId();
+        const totpId = deps.newId();
         const { hostname: issuer } = new URL(scope.issuer);
         const totp = { id: totpId, issuer, label: username, createdAt: tx.now };
-        const { change, ...response } = await totps.make(at, totp);
-        tx.record(user, loaded, [userEvents["human.mfa.otp.added"]({ totpId })]);
-        tx.write(change);
-        return [tx.written(loaded), { totpId, ...response }];
-      });
-      return { details: toDetails(written()), ...made };
-    },
+        const { change: row, ...response } = await totps.make(ref, totp);
+        one.record([userEvents["human.mfa.otp.added"]({ totpId })]);
+        tx.write(row);
+        return { totpId, ...response };
+      }),
 
     async verifyTOTPRegistration({ id, totpId, code }, scope) {
       type Ended = Judgement & { written?: () => Written };
@@ -74,17 +63,5 @@ export function totpHandlers(
       if (judgement?.written === undefined) throw codeInvalid("code");
       return { details: toDetails(judgement.written()) };
     },
-
-    async removeTOTPAuthenticator({ id, totpId }, scope) {
-      const written = await events.transact(writeContext(scope), async (tx) => {
-        const loaded = await tx.load(user, id);
-        if (loaded.state === undefined) throw userNotFound();
-        requireHeld(loaded.state.authenticators, "totp", totpId);
-        tx.record(user, loaded, [userEvents["human.mfa.otp.removed"]({ totpId })]);
-        tx.write(totps.remove({ instanceId: scope.instanceId, userId: id }, totpId));
-        return tx.written(loaded);
-      });
-      return { details: toDetails(written()) };
-    },
-  };
+  } satisfies Partial<Handlers<typeof UserService>>;
 }

@@ -1,14 +1,14 @@
 import { Secret, TOTP } from "otpauth";
-import type { SecretRef, SecretStore } from "../../../eventstore/secret-store.ts";
-import type { WriteContext } from "../../../eventstore/transaction.ts";
+import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
 import { cut } from "../../../texts/cut.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
-import type { Attempts, Judgement } from "../check/attempts.ts";
+import type { CodeCheck } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
+import type { Credentials } from "../credentials.ts";
+import { secretsOfUsers, type UserRef } from "../user-ref.ts";
 
-type UserRef = { instanceId: string; userId: string };
-
+const ref = secretsOfUsers("totp");
 const period = 30;
 const secretBytes = 20;
 // What an app shows beside the code. A longer one would make a QR code that cameras do not read, and at last none at all.
@@ -17,40 +17,17 @@ const shortLabel = (label: string): string =>
   cut(label, mostOfLabel, (part) => encodeURIComponent(part).length);
 const options = { algorithm: "SHA1", digits: 6, period };
 
+export type TotpStore = ReturnType<typeof createTotpStore>;
+
 /** Seeds of apps that make one-time passwords (RFC 6238: SHA-1, 6 digits, 30 seconds, which every app knows). */
-export type TotpStore = {
-  /** A new seed, as the app reads it, and the row that keeps it. */
-  make(
-    user: UserRef,
-    totp: { id: string; issuer: string; label: string; createdAt: Date },
-  ): Promise<{ uri: string; secret: string; change: RowChange }>;
-  /** The row that keeps the seed of an app that has it already, in Base32. */
-  keep(user: UserRef, id: string, secret: string, createdAt: Date): Promise<RowChange>;
-  /**
-   * The time step that a code is of: the present one, or one before or after it, and later than `after`, so that none
-   * counts twice (C6).
-   */
-  stepOf(
-    user: UserRef,
-    totpId: string,
-    tried: { code: string; now: Date; after: bigint },
-  ): Promise<bigint | undefined>;
-  /** The seed in Base32, for who takes it elsewhere. */
-  read(user: UserRef, totpId: string): Promise<string | undefined>;
-  remove(user: UserRef, totpId: string): RowChange;
-};
-
-export function createTotpStore(secrets: SecretStore): TotpStore {
-  const ref = ({ instanceId, userId }: UserRef, id: string): SecretRef => ({
-    instanceId,
-    ownerType: "user",
-    ownerId: userId,
-    kind: "totp",
-    id,
-  });
-
+export function createTotpStore(secrets: SecretStore) {
   return {
-    async make(user, { id, issuer, label, createdAt }) {
+    /** A new seed, as the app reads it, and the row that keeps it. */
+    async make(
+      user: UserRef,
+      totp: { id: string; issuer: string; label: string; createdAt: Date },
+    ) {
+      const { id, issuer, label, createdAt } = totp;
       const secret = new Secret({ size: secretBytes });
       return {
         uri: new TOTP({ ...options, issuer, label: shortLabel(label), secret }).toString(),
@@ -58,9 +35,18 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
         change: await secrets.put(ref(user, id), secret.bytes, createdAt),
       };
     },
-    keep: (user, id, secret, createdAt) =>
+    /** The row that keeps the seed of an app that has it already, in Base32. */
+    keep: (user: UserRef, id: string, secret: string, createdAt: Date): Promise<RowChange> =>
       secrets.put(ref(user, id), Secret.fromBase32(secret.replaceAll(" ", "")).bytes, createdAt),
-    async stepOf(user, totpId, { code, now, after }) {
+    /**
+     * The time step that a code is of: the present one, or one before or after it, and later than `after`, so that none
+     * counts twice (C6).
+     */
+    async stepOf(
+      user: UserRef,
+      totpId: string,
+      { code, now, after }: { code: string; now: Date; after: bigint },
+    ): Promise<bigint | undefined> {
       const bytes = await secrets.open(ref(user, totpId));
       if (bytes === undefined) return undefined;
       const secret = new Secret({ buffer: Uint8Array.from(bytes).buffer });
@@ -71,11 +57,12 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
       const step = BigInt(Math.floor(timestamp / 1_000 / period) + delta);
       return step > after ? step : undefined;
     },
-    async read(user, totpId) {
+    /** The seed in Base32, for who takes it elsewhere. */
+    async read(user: UserRef, totpId: string): Promise<string | undefined> {
       const bytes = await secrets.open(ref(user, totpId));
       return bytes && new Secret({ buffer: Uint8Array.from(bytes).buffer }).base32;
     },
-    remove: (user, totpId) => secrets.remove(ref(user, totpId)),
+    remove: (user: UserRef, totpId: string): RowChange => secrets.remove(ref(user, totpId)),
   };
 }
 
@@ -83,30 +70,17 @@ export function createTotpStore(secrets: SecretStore): TotpStore {
  * Whether a code is of one of the user's apps. Wrong ones are counted with those of their other second factors; nobody, and
  * who has no app, gets the answer of a wrong one.
  */
-export type TotpCheck = (
-  at: WriteContext,
-  userId: string | undefined,
-  code: string,
-) => Promise<boolean>;
-
-export function createTotpCheck(totps: TotpStore, attempts: Attempts): TotpCheck {
-  return async (at, userId, code) => {
-    const judgement = await attempts.judge<Judgement>(
-      at,
-      userId,
-      "factor",
-      async (tx, { authenticators }, row) => {
-        const verified = authenticatorsOf(authenticators, "totp", "verified");
-        if (verified.length === 0) return undefined;
-        for (const { id } of verified) {
-          const step = await totps.stepOf(row, id, { code, now: tx.now, after: row.totpStep });
-          if (step === undefined) continue;
-          const happened = [checkEvents["human.mfa.otp.check.succeeded"]({ totpId: id })];
-          return { isRight: true, happened, totpStep: step };
-        }
-        return { isRight: false, happened: [checkEvents["human.mfa.otp.check.failed"]({})] };
-      },
-    );
-    return judgement?.isRight === true;
-  };
-}
+export const createTotpCheck =
+  ({ totps, attempts }: Credentials): CodeCheck =>
+  (at, userId, code) =>
+    attempts.isRight(at, userId, "factor", async (tx, { authenticators }, row) => {
+      const verified = authenticatorsOf(authenticators, "totp", "verified");
+      if (verified.length === 0) return undefined;
+      for (const { id } of verified) {
+        const step = await totps.stepOf(row, id, { code, now: tx.now, after: row.totpStep });
+        if (step === undefined) continue;
+        const happened = [checkEvents["human.mfa.otp.check.succeeded"]({ totpId: id })];
+        return { isRight: true, happened, totpStep: step };
+      }
+      return { isRight: false, happened: [checkEvents["human.mfa.otp.check.failed"]({})] };
+    });

@@ -28,7 +28,7 @@ export async function creationOptions(
     userHandle: Uint8Array;
     name: string;
     displayName: string;
-    attachment: AuthenticatorAttachment | undefined;
+    attachment?: AuthenticatorAttachment | undefined;
     /** What the user has already. */
     exclude: Known[];
     /** It is all that its owner logs in by: it says whose it is, and knows who uses it. */

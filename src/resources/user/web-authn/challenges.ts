@@ -3,7 +3,8 @@ import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, asc, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, insertRow, type RowChange } from "../../../storage/row-change.ts";
-import { instant, type Row, table, text } from "../../../storage/table.ts";
+import { instant, table, text } from "../../../storage/table.ts";
+import type { UserRef } from "../user-ref.ts";
 
 /** Challenges of WebAuthn that wait for their answer; each counts once (C6). */
 export const webAuthNChallenges = table(
@@ -23,33 +24,16 @@ export const webAuthNChallenges = table(
   { key: ["instanceId", "userId", "id"], indexes: [{ columns: ["expiresAt"] }] },
 );
 
-export type Challenge = Row<typeof webAuthNChallenges>;
 export type UserVerification = "required" | "preferred" | "discouraged";
 type Purpose = "registration" | "preparation" | "login";
-type UserRef = { instanceId: string; userId: string };
 
 const lifeMs = 10 * 60_000;
 // So many ceremonies of a user can go on at once; one more ends the oldest.
 const most = 10;
 
-export type Challenges = {
-  /** Makes a challenge, which counts once, for ten minutes. */
-  open(
-    tx: Transaction,
-    user: UserRef,
-    wanted: { id: string; purpose: Purpose; domain: string; userVerification: UserVerification },
-  ): Promise<string>;
-  /** Spends a challenge; undefined where there is none, or no more. */
-  take(
-    tx: Transaction,
-    user: UserRef,
-    of: { id: string; purpose: Purpose },
-  ): Promise<Challenge | undefined>;
-  /** Everything a user has: it goes with them. */
-  removeAll(user: UserRef): RowChange;
-};
+export type Challenges = ReturnType<typeof createChallenges>;
 
-export function createChallenges(db: Database): Challenges {
+export function createChallenges(db: Database) {
   const t = db.table(webAuthNChallenges);
   const ofUser = ({ instanceId, userId }: UserRef) =>
     db.read
@@ -59,7 +43,12 @@ export function createChallenges(db: Database): Challenges {
       .orderBy(asc(t.expiresAt), asc(t.id));
 
   return {
-    async open(tx, { instanceId, userId }, wanted) {
+    /** Makes a challenge, which counts once, for ten minutes. */
+    async open(
+      tx: Transaction,
+      { instanceId, userId }: UserRef,
+      wanted: { id: string; purpose: Purpose; domain: string; userVerification: UserVerification },
+    ): Promise<string> {
       const earlier = await ofUser({ instanceId, userId });
       const living = earlier.filter(({ expiresAt }) => expiresAt > tx.now);
       const remaining = new Set(living.slice(-most + 1));
@@ -76,7 +65,12 @@ export function createChallenges(db: Database): Challenges {
       return challenge;
     },
 
-    async take(tx, { instanceId, userId }, { id, purpose }) {
+    /** Spends a challenge; undefined where there is none, or no more. */
+    async take(
+      tx: Transaction,
+      { instanceId, userId }: UserRef,
+      { id, purpose }: { id: string; purpose: Purpose },
+    ) {
       const all = await ofUser({ instanceId, userId });
       const row = all.find((one) => one.id === id && one.purpose === purpose);
       if (row === undefined || row.expiresAt <= tx.now) return undefined;
@@ -86,6 +80,8 @@ export function createChallenges(db: Database): Challenges {
       return row;
     },
 
-    removeAll: ({ instanceId, userId }) => deleteRows(webAuthNChallenges, { instanceId, userId }),
+    /** Everything a user has: it goes with them. */
+    removeAll: ({ instanceId, userId }: UserRef): RowChange =>
+      deleteRows(webAuthNChallenges, { instanceId, userId }),
   };
 }

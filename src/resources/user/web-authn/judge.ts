@@ -1,25 +1,23 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Transaction } from "../../../eventstore/transaction.ts";
-import type { AuthenticatorReader, AuthenticatorRow } from "../authenticator/queries.ts";
+import { webAuthNEvents } from "../authenticator/events.ts";
+import type { AuthenticatorRow } from "../authenticator/queries.ts";
 import { type CheckEvent, checkEvents } from "../check/events.ts";
+import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { user } from "../user.ts";
 import { verifyAssertion } from "./ceremony.ts";
 import type { UserVerification } from "./challenges.ts";
-import { toCredential, type UserRef } from "./stored.ts";
+import type { UserRef } from "../user-ref.ts";
+import { toCredential } from "./stored.ts";
 
 /**
  * Judges an answer to a challenge that counted still. The first use of a passkey that a browser made by itself has to verify its user;
  * from then on it counts (decision 0334).
  */
-export function answerJudge({
-  authenticators,
-  relatedOrigins,
-}: {
-  authenticators: AuthenticatorReader;
-  relatedOrigins: (instanceId: string) => Promise<readonly string[]>;
-}) {
-  return async (
+export const answerJudge =
+  ({ authenticators, relatedOrigins }: Pick<Credentials, "authenticators" | "relatedOrigins">) =>
+  async (
     tx: Transaction,
     owner: UserRef,
     json: JsonObject,
@@ -33,12 +31,11 @@ export function answerJudge({
     if (credential.domain !== domain) return undefined;
     const expected = { challenge, domain, related: await relatedOrigins(owner.instanceId) };
     const checked = await verifyAssertion(json, expected, { credential, userVerification });
-    if (checked === undefined) return { isRight: false as const, happened: [failed(one)] };
-    const { signCount, isUserVerified } = checked;
     const isConfirmed = !one.isVerified;
-    if (isConfirmed && !isUserVerified) {
+    if (checked === undefined || (isConfirmed && !checked.isUserVerified)) {
       return { isRight: false as const, happened: [failed(one)] };
     }
+    const { signCount, isUserVerified } = checked;
     if (isConfirmed) {
       const confirmed = userEvents["human.passwordless.token.confirmed"]({ webAuthNId: one.id });
       tx.record(user, await tx.load(user, owner.userId), [confirmed]);
@@ -46,26 +43,15 @@ export function answerJudge({
     const outcome = { isRight: true as const, webAuthNId: one.id, isUserVerified, isConfirmed };
     return { ...outcome, happened: succeeded(one, signCount) };
   };
-}
 
 const failed = ({ isMarked: isPasskey, id: webAuthNId }: AuthenticatorRow): CheckEvent =>
-  isPasskey
-    ? checkEvents["human.passwordless.token.check.failed"]({ webAuthNId })
-    : checkEvents["human.mfa.u2f.token.check.failed"]({ webAuthNId });
+  checkEvents[`${webAuthNEvents(isPasskey)}.check.failed`]({ webAuthNId });
 
 function succeeded(one: AuthenticatorRow, signCount: number): CheckEvent[] {
   const { isMarked: isPasskey, id: webAuthNId, number } = one;
-  const happened: CheckEvent[] = [
-    isPasskey
-      ? checkEvents["human.passwordless.token.check.succeeded"]({ webAuthNId })
-      : checkEvents["human.mfa.u2f.token.check.succeeded"]({ webAuthNId }),
-  ];
-  if (signCount === number) return happened;
-  const counted = { webAuthNId, signCount };
-  return [
-    ...happened,
-    isPasskey
-      ? checkEvents["human.passwordless.token.signcount.changed"](counted)
-      : checkEvents["human.mfa.u2f.token.signcount.changed"](counted),
-  ];
+  const token = webAuthNEvents(isPasskey);
+  const right = checkEvents[`${token}.check.succeeded`]({ webAuthNId });
+  return signCount === number
+    ? [right]
+    : [right, checkEvents[`${token}.signcount.changed`]({ webAuthNId, signCount })];
 }

@@ -4,6 +4,7 @@ import { requirePerson } from "../person.ts";
 import { displayNameOf } from "../user-data.ts";
 import { user } from "../user.ts";
 import { userHandle } from "./web-authn.ts";
+import type { UserRef } from "../user-ref.ts";
 
 /** What the browser of a user is told of their passkeys, in the words of WebAuthn Level 3, section 5.1.10. */
 export type KnownPasskeys = {
@@ -20,10 +21,7 @@ export type KnownPasskeys = {
  */
 export function knownPasskeys({ db, events }: Pick<Deps, "db" | "events">) {
   const authenticators = authenticatorReader(db);
-  return async (
-    of: { instanceId: string; userId: string },
-    rpId: string,
-  ): Promise<KnownPasskeys> => {
+  return async (of: UserRef, rpId: string): Promise<KnownPasskeys> => {
     const { state } = await events.load(user, of.instanceId, of.userId);
     requirePerson(state);
     const rows = await authenticators.ofKind(of, "web_authn");

@@ -1,13 +1,11 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { invalidField } from "../../../errors.ts";
-import type { Loaded } from "../../../eventstore/eventstore.ts";
-import type { Transaction } from "../../../eventstore/transaction.ts";
 import { requireRoom } from "../authenticator/authenticators.ts";
-import type { Credential } from "../authenticator/events.ts";
+import { type Credential, webAuthNEvents } from "../authenticator/events.ts";
+import type { UserInUnit } from "../change.ts";
 import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { requirePerson } from "../person.ts";
-import { type User, user } from "../user.ts";
 import { verifyCreation } from "./ceremony.ts";
 
 /** What a browser made of the options of a registration. */
@@ -21,40 +19,28 @@ export type MadeCredential = { webAuthNId: string; name: string; credential: Jso
  */
 export async function addCredential(
   { challenges, relatedOrigins }: Pick<Credentials, "challenges" | "relatedOrigins">,
-  tx: Transaction,
-  loaded: Loaded<User | undefined>,
+  { tx, loaded, ref: of, record }: UserInUnit,
   { webAuthNId, name, credential: made }: MadeCredential,
 ): Promise<void> {
-  const { instanceId } = tx.at;
   requirePerson(loaded.state);
-  const of = { instanceId, userId: loaded.id };
   const asked =
     (await challenges.take(tx, of, { id: webAuthNId, purpose: "registration" })) ??
     (await challenges.take(tx, of, { id: webAuthNId, purpose: "preparation" }));
   const isConditional = asked?.purpose === "preparation";
-  const related = await relatedOrigins(instanceId);
+  const related = await relatedOrigins(of.instanceId);
   const created = asked && (await verifyCreation(made, { ...asked, related, isConditional }));
   if (created === undefined) throw credentialInvalid();
   requireRoom(loaded.state.authenticators, "web_authn");
   const { isUserVerified, ...rest } = created;
   const credential: Credential = { webAuthNId, name, ...rest, rpId: asked?.domain ?? "" };
   if (isConditional) {
-    tx.record(user, loaded, [userEvents["human.passwordless.token.prepared"](credential)]);
-    return;
+    return record([userEvents["human.passwordless.token.prepared"](credential)]);
   }
-  tx.record(
-    user,
-    loaded,
-    isUserVerified
-      ? [
-          userEvents["human.passwordless.token.added"](credential),
-          userEvents["human.passwordless.token.verified"]({ webAuthNId }),
-        ]
-      : [
-          userEvents["human.mfa.u2f.token.added"](credential),
-          userEvents["human.mfa.u2f.token.verified"]({ webAuthNId }),
-        ],
-  );
+  const token = webAuthNEvents(isUserVerified);
+  record([
+    userEvents[`${token}.added`](credential),
+    userEvents[`${token}.verified`]({ webAuthNId }),
+  ]);
 }
 
 const credentialInvalid = () =>

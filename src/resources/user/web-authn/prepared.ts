@@ -2,7 +2,7 @@ import { failedPrecondition } from "../../../errors.ts";
 import type { Reaction } from "../../../eventstore/settle.ts";
 import type { LoginPolicy } from "../../../settings/login/index.ts";
 import { type Authenticator, authenticatorsOf } from "../authenticator/authenticators.ts";
-import { userEvents } from "../events.ts";
+import { endOf } from "../authenticator/removal.ts";
 import { user } from "../user.ts";
 
 /**
@@ -47,13 +47,7 @@ export const preparedGoWithPassword: Reaction = {
     for (const id of new Set(happened.map(({ aggregateId }) => aggregateId))) {
       const loaded = await tx.load(user, id);
       const ended = preparedOf(loaded.state?.authenticators ?? []);
-      tx.record(
-        user,
-        loaded,
-        ended.map(({ id: webAuthNId, address: credentialId }) =>
-          userEvents["human.passwordless.token.removed"]({ webAuthNId, credentialId }),
-        ),
-      );
+      tx.record(user, loaded, ended.map(endOf));
     }
   },
 };

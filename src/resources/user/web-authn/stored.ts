@@ -2,8 +2,6 @@ import type { AuthenticatorRow } from "../authenticator/queries.ts";
 import type { StoredCredential } from "./ceremony.ts";
 import { textOf } from "./client-data.ts";
 
-export type UserRef = { instanceId: string; userId: string };
-
 /** What is stored of a credential, and the domain it counts for. */
 export function toCredential({
   lookup,
