@@ -49,6 +49,7 @@ export function objectRows<T extends Table, E extends Recorded = Recorded>(
   const folds = (values: object) =>
     names.flatMap((name) => {
       const value: unknown = Reflect.get(values, name);
+      if (value === null) return [[`${name}Folded`, null]];
       return typeof value === "string" ? [[`${name}Folded`, caseFold(value)]] : [];
     });
   const withFolds = (values: object) => ({ ...values, ...Object.fromEntries(folds(values)) });
@@ -59,7 +60,7 @@ export function objectRows<T extends Table, E extends Recorded = Recorded>(
       // What the type leaves out is what the event and the folds give.
       insertRow(of, { ...begin(event), ...rowOf(event), ...withFolds(values) } as NewRow<T>),
     ],
-    change: (event: E, values: Omit<RowPart<T>, OfEvent>): RowChange[] => [
+    change: (event: E, values: Omit<RowPart<T>, OfEvent> = {} as RowPart<T>): RowChange[] => [
       updateRows(of, rowOf(event), { ...withFolds(values), ...touch(event) } as RowPart<T>),
     ],
     remove: (event: E): RowChange[] => [deleteRows(of, rowOf(event))],

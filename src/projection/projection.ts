@@ -5,8 +5,8 @@ import {
   type NewEvent,
   type Recorded,
 } from "../eventstore/event.ts";
-import { type RowChange, type RowPart, updateRows } from "../storage/row-change.ts";
-import type { AnyTable, Table } from "../storage/table.ts";
+import type { RowChange } from "../storage/row-change.ts";
+import type { AnyTable } from "../storage/table.ts";
 
 type Reducers<E extends NewEvent> = {
   [T in E["type"]]?: (event: Recorded<Extract<E, { type: T }>>) => RowChange[];
@@ -58,16 +58,6 @@ export function reduceWith(projections: Projection[]): (event: Recorded) => RowC
   }
   return (event) => byType.get(event.type)?.flatMap((reduce) => reduce(event)) ?? [];
 }
-
-/** Where the row of the object of an event is. */
-export const rowOf = ({ instanceId, aggregateId: id }: Recorded) => ({ instanceId, id });
-
-/** Changes the row of the object of an event: what is given, and what every row keeps of its last event. */
-export const rowChanger =
-  <T extends Table>(table: T) =>
-  (event: Recorded, values: RowPart<T> = {}): RowChange[] => [
-    updateRows<Table>(table, rowOf(event), { ...values, ...touch(event) }),
-  ];
 
 /** What every row of an object keeps of its last event. */
 export const touch = ({ sequence, createdAt }: Pick<Recorded, "sequence" | "createdAt">) => ({

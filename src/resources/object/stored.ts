@@ -1,8 +1,7 @@
 import type { AnyEvents, NewEvent, Recorded } from "../../eventstore/event.ts";
-import { begin, on, type Projection, projection, touch } from "../../projection/projection.ts";
-import { caseFold } from "../../storage/case-fold.ts";
-import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
-import { objectTable } from "../../projection/objects.ts";
+import { on, type Projection, projection } from "../../projection/projection.ts";
+import { deleteRows, insertRow, type RowChange } from "../../storage/row-change.ts";
+import { objectRows, objectTable } from "../../projection/objects.ts";
 import { type Table, text } from "../../storage/table.ts";
 import type { AnyDeclared, Fact, Verbs } from "./declared.ts";
 
@@ -33,11 +32,8 @@ export function projectionOf(
   const { events: prefix, verbs = usualVerbs, owner, states, facts = {}, beside, also } = declared;
   const fill = filler(declared);
   const lists = listsOf(declared);
-  const rowOf = ({ instanceId, aggregateId: id }: Recorded) => ({ instanceId, id });
-  const change = (event: Recorded, values: object): RowChange[] => [
-    updateRows(stored, rowOf(event), { ...values, ...touch(event) }),
-  ];
-  const remove = (event: Recorded) => [deleteRows(stored, rowOf(event)), ...lists.empty(event)];
+  const { add, change, remove: removeRow } = objectRows(stored);
+  const remove = (event: Recorded) => [...removeRow(event), ...lists.empty(event)];
   const reducerOf =
     ({ sets, row, rows, ends, untouched }: Fact["effect"]) =>
     (event: Recorded): RowChange[] => {
@@ -59,12 +55,12 @@ export function projectionOf(
     [stored, ...lists.tables, ...(declared.tables ?? [])],
     on(events, {
       [`${prefix}.${verbs.added}`]: (event: Recorded) => {
-        const row: Record<string, unknown> = begin(event);
-        if (owner === "org") row["organizationId"] = event.owner.id;
-        if (states) row["state"] = "active";
-        if (beside !== undefined) Object.assign(row, beside.first(event as never));
-        fill(row, event.payload as object, true);
-        return [insertRow(stored, row), ...lists.add(event)];
+        const values: Record<string, unknown> = {};
+        if (owner === "org") values["organizationId"] = event.owner.id;
+        if (states) values["state"] = "active";
+        if (beside !== undefined) Object.assign(values, beside.first(event as never));
+        fill(values, event.payload as object, true);
+        return [...add(event, values), ...lists.add(event)];
       },
       ...(verbs.changed && { [`${prefix}.${verbs.changed}`]: reducerOf({}) }),
       ...(states && {
@@ -80,23 +76,19 @@ export function projectionOf(
 
 /** Adds to a row what is given; what is not is what it is without, or stays. */
 function filler({ fields }: AnyDeclared) {
-  const columns = Object.entries(fields).map(
-    ([key, { as = key, folded, absent, unsaid, fixed }]) => ({
-      key,
-      as,
-      fixed,
-      absent: absent ?? unsaid,
-      fold: folded === true ? `${as}Folded` : undefined,
-    }),
-  );
+  const columns = Object.entries(fields).map(([key, { as = key, absent, unsaid, fixed }]) => ({
+    key,
+    as,
+    fixed,
+    absent: absent ?? unsaid,
+  }));
   return (row: Record<string, unknown>, given: object, isNew: boolean) => {
-    for (const { key, as, fold, absent, fixed } of columns) {
+    for (const { key, as, absent, fixed } of columns) {
       if (fixed === true && !isNew) continue;
       let value: unknown = Reflect.get(given, key);
       if (value === undefined && isNew) value = absent;
       if (value === undefined) continue;
       row[as] = value;
-      if (fold !== undefined && typeof value === "string") row[fold] = caseFold(value);
     }
     return row;
   };

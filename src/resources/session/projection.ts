@@ -1,4 +1,5 @@
-import { begin, on, onEvery, projection, rowChanger, rowOf } from "../../projection/projection.ts";
+import { objectRows } from "../../projection/objects.ts";
+import { begin, on, onEvery, projection } from "../../projection/projection.ts";
 import type { Recorded } from "../../eventstore/event.ts";
 import {
   deleteRows,
@@ -84,7 +85,7 @@ export const sessionMetadata = table(
 const ended = { expiresAt: new Date(0) };
 const erased = { fingerprintId: "", userAgent: { ip: "", description: "", header: "" } };
 
-const set = rowChanger(sessions);
+const { change: set, remove } = objectRows(sessions);
 
 function changeMetadata(event: Recorded & { payload: MetadataSet }): RowChange[] {
   const { instanceId, aggregateId: sessionId } = event;
@@ -162,10 +163,7 @@ export const sessionProjection = projection(
       set(event, { expiresAt: new Date(event.payload.expirationDate) }),
     "session.terminated": (event) => {
       const { instanceId, aggregateId: sessionId } = event;
-      return [
-        deleteRows(sessions, rowOf(event)),
-        deleteRows(sessionMetadata, { instanceId, sessionId }),
-      ];
+      return [...remove(event), deleteRows(sessionMetadata, { instanceId, sessionId })];
     },
   }),
   // In the unit of what ends them: however many there are, none outlives it.

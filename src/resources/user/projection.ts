@@ -1,7 +1,8 @@
-import { begin, on, onEvery, projection, rowChanger, rowOf } from "../../projection/projection.ts";
+import { objectRows } from "../../projection/objects.ts";
+import { on, onEvery, projection } from "../../projection/projection.ts";
 import type { Recorded } from "../../eventstore/event.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { deleteRows, insertRow, type RowChange } from "../../storage/row-change.ts";
+import { type RowChange } from "../../storage/row-change.ts";
 import { bool, instant, int, int64, json, optionalText, table, text } from "../../storage/table.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type MarkProof, type Reach, type UserEvent, userEvents } from "./events.ts";
@@ -69,34 +70,24 @@ export const users = table(
   },
 );
 
-const set = rowChanger(users);
+const { add: insert, change: set, remove } = objectRows(users);
 
 type Of<T extends UserEvent["type"]> = Recorded<Extract<UserEvent, { type: T }>>;
 
 function add(event: Of<"user.human.added" | "user.machine.added" | "user.added">): RowChange[] {
   const first = firstData(event);
   const email = firstEmail(event);
-  return [
-    insertRow(users, {
-      ...begin(event),
-      ...first,
-      ...shownName(first.data),
-      ...foldedName(first.username),
-      usernameAt: event.sequence,
-      state: "active",
-      wasSetUp: false,
-      ...(email?.isVerified === true
-        ? emailMark(true, { ...event, payload: {} })
-        : emailMark(false)),
-      ...phoneMark(false),
-      ...(email === undefined ? {} : addressOf(email.address)),
-    }),
-  ];
-}
-
-function foldedName(username: string) {
-  const usernameFolded = caseFold(username);
-  return { usernameFolded, usernameDomain: domainOfName(usernameFolded) };
+  return insert(event, {
+    ...first,
+    displayName: displayNameOf(first.data),
+    usernameDomain: domainOfName(caseFold(first.username)),
+    usernameAt: event.sequence,
+    state: "active",
+    wasSetUp: false,
+    ...(email?.isVerified === true ? emailMark(true, { ...event, payload: {} }) : emailMark(false)),
+    ...phoneMark(false),
+    ...(email && { email: email.address }),
+  });
 }
 
 /** What a folded username ends in, behind its last `@`; null where there is nothing of the kind. */
@@ -105,23 +96,11 @@ export function domainOfName(usernameFolded: string): string | null {
   return at === -1 || at === usernameFolded.length - 1 ? null : usernameFolded.slice(at + 1);
 }
 
-function shownName(data: JsonObject) {
-  const displayName = displayNameOf(data);
-  return { displayName, displayNameFolded: caseFold(displayName) };
-}
-
-const externalIdOf = (externalId: string) =>
-  externalId === ""
-    ? { externalId: null, externalIdFolded: null }
-    : { externalId, externalIdFolded: caseFold(externalId) };
-
-const addressOf = (address: string) => ({ email: address, emailFolded: caseFold(address) });
-
 function changeData(
   event: Of<"user.human.profile.changed" | "user.machine.changed" | "user.changed">,
 ): RowChange[] {
   const data = parseData(event.payload.data);
-  return set(event, { ...event.payload, data, ...shownName(data) });
+  return set(event, { ...event.payload, data, displayName: displayNameOf(data) });
 }
 
 type Marked = Pick<Recorded, "sequence"> & { payload: Reach & MarkProof };
@@ -153,16 +132,18 @@ export const userProjection = projection(
     "user.changed": changeData,
     "user.username.changed": (event) => {
       const { username } = event.payload;
-      return set(event, { username, ...foldedName(username), usernameAt: event.sequence });
+      const usernameDomain = domainOfName(caseFold(username));
+      return set(event, { username, usernameDomain, usernameAt: event.sequence });
     },
-    "user.external_id.changed": (event) => set(event, externalIdOf(event.payload.externalId)),
+    "user.external_id.changed": (event) =>
+      set(event, { externalId: event.payload.externalId || null }),
     "user.deactivated": (event) => set(event, { state: "inactive" }),
     "user.reactivated": (event) => set(event, { state: "active" }),
     "user.locked": (event) => set(event, { state: "locked" }),
     "user.unlocked": (event) => set(event, { state: "active" }),
-    "user.removed": (event) => [deleteRows(users, rowOf(event))],
+    "user.removed": remove,
     "user.human.email.changed": (event) =>
-      set(event, { ...addressOf(event.payload.address), ...emailMark(false) }),
+      set(event, { email: event.payload.address, ...emailMark(false) }),
     "user.human.email.verified": (event) => set(event, emailMark(true, event)),
     "user.human.phone.changed": (event) =>
       set(event, { phone: event.payload.number, ...phoneMark(false) }),
