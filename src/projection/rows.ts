@@ -1,11 +1,13 @@
 import type { Awaitable } from "../awaitable.ts";
 import type { Database } from "../storage/database.ts";
-import { and, type Column, eq, exists, type SQL, sql } from "../storage/drizzle.ts";
+import { and, type Column, eq, exists, inArray, type SQL, sql } from "../storage/drizzle.ts";
 import { cachedRead } from "../storage/read-cache.ts";
 import type { Row, Table } from "../storage/table.ts";
 
-/** What columns of a table are to equal: values, or columns of what a query stands in. */
-export type Equal<T extends Table> = { [K in keyof Row<T>]?: Row<T>[K] | Column | SQL };
+/** What columns of a table are to equal: values, one of a list of values, or columns of what a query stands in. */
+export type Equal<T extends Table> = {
+  [K in keyof Row<T>]?: Row<T>[K] | readonly Row<T>[K][] | Column | SQL;
+};
 
 /** A column of a table by its name. @throws Error where there is none */
 export function columnIn(db: Database, table: Table, name: string): Column {
@@ -14,9 +16,16 @@ export function columnIn(db: Database, table: Table, name: string): Column {
   return column;
 }
 
+const meets = (column: Column, value: unknown): SQL =>
+  Array.isArray(value) ? isOneOf(column, value) : eq(column, value);
+
+export const isOneOf = (column: Column, values: readonly (string | bigint)[]): SQL =>
+  // An empty list keeps nothing; drizzle's inArray refuses one.
+  values.length === 0 ? sql`1 = 0` : inArray(column, [...values]);
+
 /** Keeps the rows whose columns equal `where`. */
 export const equals = <T extends Table>(db: Database, table: T, where: Equal<T>): SQL | undefined =>
-  and(...Object.entries(where).map(([name, value]) => eq(columnIn(db, table, name), value)));
+  and(...Object.entries(where).map(([name, value]) => meets(columnIn(db, table, name), value)));
 
 /** The rows whose columns equal `where`, in no order. */
 export async function rowsWhere<T extends Table>(

@@ -6,7 +6,6 @@ import {
   desc,
   eq,
   gte,
-  inArray,
   lt,
   or,
   parametersOf,
@@ -153,10 +152,6 @@ function requireFewValues(filters: readonly SQL[]): void {
     { metadata: { given: String(values), maximum: String(mostValues) } },
   );
 }
-
-export const isOneOf = (column: Column, values: readonly (string | bigint)[]): SQL =>
-  // An empty list keeps nothing; drizzle's inArray refuses one.
-  values.length === 0 ? sql`1 = 0` : inArray(column, [...values]);
 
 type Asked = {
   instanceId: string;

@@ -1,7 +1,7 @@
+import { isOneOf } from "../../projection/rows.ts";
 import type { TokenUseReader } from "../../resources/consent/index.ts";
 import type { EndKept } from "../../resources/session/index.ts";
 import type { SignedInAppReader } from "../../resources/signin/index.ts";
-import { isOneOf } from "../../projection/search.ts";
 import { and, desc, eq, sql } from "../../storage/drizzle.ts";
 import { oidcSession } from "./events.ts";
 import { terminate } from "./sessions.ts";

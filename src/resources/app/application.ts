@@ -11,7 +11,7 @@ import {
   text,
 } from "../../storage/table.ts";
 import type { Nothing } from "../object/declared.ts";
-import { field } from "../object/fields.ts";
+import { field, indexesOfNamed } from "../object/fields.ts";
 import { defineResource, fact } from "../object/resource.ts";
 import { formerClientIds, holdClientId } from "../user/index.ts";
 import type { ApiAccess, ApiConfig, AppConfig, AppKey, OidcConfig } from "./config.ts";
@@ -156,11 +156,7 @@ const resource = defineResource({
     { columns: ["instanceId", "projectId", "creationDate", "id"] },
     { columns: ["instanceId", "organizationId", "creationDate", "id"] },
     { columns: ["instanceId", "organizationId", "id"] },
-    { columns: ["instanceId", "state", "creationDate", "id"] },
-    { columns: ["instanceId", "creationDate", "id"] },
-    { columns: ["instanceId", "changeDate", "id"] },
-    { columns: ["instanceId", "name", "id"] },
-    { columns: ["instanceId", "nameFolded", "id"] },
+    ...indexesOfNamed,
   ],
 });
 

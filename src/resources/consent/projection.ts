@@ -1,17 +1,16 @@
+import { objectTable } from "../../projection/objects.ts";
 import { begin, on, projection } from "../../projection/projection.ts";
 import { deleteRows, putRow, updateRows } from "../../storage/row-change.ts";
-import { instant, int64, json, optionalJson, table, text } from "../../storage/table.ts";
+import { json, optionalJson, text } from "../../storage/table.ts";
 import { appEvents, formerAudiences } from "../app/index.ts";
 import { userEvents } from "../user/index.ts";
 import { type ConsentedAccess, consentEvents } from "./events.ts";
 import { projectsIn } from "./scopes.ts";
 
 /** What people let apps have; the last consent of each to each counts. */
-export const consents = table(
+export const consents = objectTable(
   "consents",
   {
-    instanceId: text(),
-    id: text(),
     userId: text(),
     /** The organization of the user. */
     organizationId: text(),
@@ -19,12 +18,8 @@ export const consents = table(
     scope: json<string[]>(),
     /** Absent where our own APIs were not asked for, or what answers for the app has changed since. */
     access: optionalJson<ConsentedAccess>(),
-    sequence: int64(),
-    creationDate: instant(),
-    changeDate: instant(),
   },
   {
-    key: ["instanceId", "id"],
     indexes: [
       { columns: ["instanceId", "userId", "clientId"] },
       { columns: ["instanceId", "clientId"] },

@@ -1,3 +1,4 @@
+import { isOneOf } from "../../projection/rows.ts";
 import {
   DomainFieldNameSchema,
   DomainSearchFilterSchema,
@@ -5,7 +6,6 @@ import {
 import type { Scope } from "../../authz/context.ts";
 import { domainPermission } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
-import { isOneOf } from "../../projection/search.ts";
 import { eq, or, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { objectQueries } from "../object/queries.ts";

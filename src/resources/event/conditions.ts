@@ -1,10 +1,10 @@
+import { isOneOf } from "../../projection/rows.ts";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { OwnerType } from "#gen/idsvc/object/v3alpha/object_pb.ts";
 import type {
   CreationDateFilter,
   EventSearchFilter,
 } from "#gen/idsvc/resources/event/v3alpha/query_pb.ts";
-import { isOneOf } from "../../projection/search.ts";
 import { and, type Column, eq, gte, lt, lte, type SQL } from "../../storage/drizzle.ts";
 
 /** The columns of the log that can be asked for. */

@@ -1,3 +1,4 @@
+import { isOneOf } from "../../projection/rows.ts";
 import type { LoggedEvent } from "../../eventstore/eventstore.ts";
 import { type CursorOf, openCursor, type Position, sealCursor } from "../../projection/cursor.ts";
 import { readsOfMany } from "../../projection/lengthy.ts";
@@ -6,7 +7,6 @@ import {
   applicableLimit,
   type Found,
   foundOf,
-  isOneOf,
   type Limits,
   type Page,
   requireOneBeginning,

@@ -3,9 +3,9 @@ import {
   EventSearchFilterSchema,
 } from "#gen/idsvc/resources/event/v3alpha/query_pb.ts";
 import type { Scope } from "../../authz/context.ts";
-import { rowsWhere } from "../../projection/rows.ts";
+import { isOneOf, rowsWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
-import { isOneOf, type Page } from "../../projection/search.ts";
+import { type Page } from "../../projection/search.ts";
 import { and, eq, type SQL } from "../../storage/drizzle.ts";
 import { events as log, sequences } from "../../storage/kernel-tables.ts";
 import { listName } from "../object/list.ts";

@@ -1,3 +1,4 @@
+import { isOneOf } from "../../projection/rows.ts";
 import type { SearchIDPsRequest } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import {
   IDPFieldNameSchema,
@@ -6,7 +7,7 @@ import {
 import type { Scope } from "../../authz/context.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, isOneOf } from "../../projection/search.ts";
+import { type Found } from "../../projection/search.ts";
 import { eq, ne, or, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { fromState } from "../object/filters.ts";

@@ -7,9 +7,9 @@ import type { SearchInstancesRequest } from "#gen/idsvc/resources/instance/v3alp
 import type { Scope } from "../../authz/context.ts";
 import type { InstanceReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, isOneOf } from "../../projection/search.ts";
+import { type Found } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
-import { rowsWhere } from "../../projection/rows.ts";
+import { isOneOf, rowsWhere } from "../../projection/rows.ts";
 import { asc, desc, eq, inArray, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";

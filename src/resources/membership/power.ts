@@ -5,7 +5,6 @@ import type { RoleContext } from "../../authz/roles.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { rowById } from "../../projection/ids.ts";
 import { equals, rowsWhere } from "../../projection/rows.ts";
-import { isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, or } from "../../storage/drizzle.ts";
 import { currentRead } from "../../storage/read-cache.ts";
@@ -127,7 +126,7 @@ async function usersIn(
   const found = await db.read
     .select({ id: u.id })
     .from(u)
-    .where(and(equals(db, users, { instanceId, organizationId }), isOneOf(u.id, ids)));
+    .where(equals(db, users, { instanceId, organizationId, id: ids }));
   return new Set(idsOf(found));
 }
 

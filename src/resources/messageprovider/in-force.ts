@@ -1,5 +1,5 @@
+import { isOneOf } from "../../projection/rows.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-import { isOneOf } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, eq } from "../../storage/drizzle.ts";
 import type { StatePolicy } from "../reuse/index.ts";

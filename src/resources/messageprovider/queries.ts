@@ -1,7 +1,8 @@
+import { isOneOf } from "../../projection/rows.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type Found, isOneOf } from "../../projection/search.ts";
+import { type Found } from "../../projection/search.ts";
 import { eq, inArray, ne, or, type SQL, sql } from "../../storage/drizzle.ts";
 import { contextInvalid } from "../../authz/tenancy.ts";
 import { fromState } from "../object/filters.ts";

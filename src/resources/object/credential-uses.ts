@@ -1,7 +1,7 @@
+import { rowsWhere } from "../../projection/rows.ts";
 import type { CredentialUse } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { putRow } from "../../storage/row-change.ts";
 import { instant, table, text } from "../../storage/table.ts";
 
@@ -112,15 +112,9 @@ export async function lastUses(
   instanceId: string,
   ownerIds: readonly string[],
 ): Promise<(of: { ownerId: string; kind: string; id: string }) => Date | undefined> {
-  const t = db.table(credentialUses);
   const ids = [...new Set(ownerIds)];
   const rows =
-    ids.length === 0
-      ? []
-      : await db.read
-          .select()
-          .from(t)
-          .where(and(eq(t.instanceId, instanceId), inArray(t.ownerId, ids)));
+    ids.length === 0 ? [] : await rowsWhere(db, credentialUses, { instanceId, ownerId: ids });
   const found = new Map(
     rows.map(({ ownerId, kind, id, usedAt }) => [`${kind}/${id}/${ownerId}`, usedAt]),
   );

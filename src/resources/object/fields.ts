@@ -69,3 +69,14 @@ export type NamedColumns<F extends Fields> = { [K in keyof F as NameOf<F, K>]: F
 export type FoldedNames<F extends Fields> = {
   [K in keyof F]: F[K] extends { folded: true } ? `${NameOf<F, K>}Folded` : never;
 }[keyof F];
+
+type Listed = "instanceId" | "id" | "state" | "creationDate" | "changeDate" | "name" | "nameFolded";
+
+/** By what lists of resources that have states and names are filtered and sorted. */
+export const indexesOfNamed: { columns: Listed[] }[] = [
+  { columns: ["instanceId", "state", "creationDate", "id"] },
+  { columns: ["instanceId", "creationDate", "id"] },
+  { columns: ["instanceId", "changeDate", "id"] },
+  { columns: ["instanceId", "name", "id"] },
+  { columns: ["instanceId", "nameFolded", "id"] },
+];

@@ -3,7 +3,7 @@ import { caseFold } from "../../storage/case-fold.ts";
 import { deleteRows, insertRow, updateRows } from "../../storage/row-change.ts";
 import { bool, int64, table, text } from "../../storage/table.ts";
 import type { Nothing } from "../object/declared.ts";
-import { field } from "../object/fields.ts";
+import { field, indexesOfNamed } from "../object/fields.ts";
 import { defineResource, fact } from "../object/resource.ts";
 import {
   type DomainProof,
@@ -202,13 +202,7 @@ const resource = defineResource({
       letGoOfDomain,
     ),
   },
-  indexes: [
-    { columns: ["instanceId", "state", "creationDate", "id"] },
-    { columns: ["instanceId", "creationDate", "id"] },
-    { columns: ["instanceId", "changeDate", "id"] },
-    { columns: ["instanceId", "name", "id"] },
-    { columns: ["instanceId", "nameFolded", "id"] },
-  ],
+  indexes: [...indexesOfNamed],
 });
 
 export const {

@@ -1,6 +1,6 @@
 import { failedPrecondition } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { field } from "../object/fields.ts";
+import { field, indexesOfNamed } from "../object/fields.ts";
 import { defineResource } from "../object/resource.ts";
 import { requireOrganization } from "../org/index.ts";
 
@@ -24,11 +24,7 @@ export const projects = defineResource({
   indexes: [
     { columns: ["instanceId", "organizationId", "creationDate", "id"] },
     { columns: ["instanceId", "organizationId", "id"] },
-    { columns: ["instanceId", "state", "creationDate", "id"] },
-    { columns: ["instanceId", "creationDate", "id"] },
-    { columns: ["instanceId", "changeDate", "id"] },
-    { columns: ["instanceId", "name", "id"] },
-    { columns: ["instanceId", "nameFolded", "id"] },
+    ...indexesOfNamed,
   ],
 });
 

@@ -1,3 +1,4 @@
+import { rowsWhere } from "../../projection/rows.ts";
 import {
   ownWork,
   type Transaction,
@@ -7,8 +8,7 @@ import {
 import type { Sweep } from "../../jobs/sweeper.ts";
 import { someIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { isOneOf } from "../../projection/search.ts";
-import { and, asc, eq, lte } from "../../storage/drizzle.ts";
+import { asc, lte } from "../../storage/drizzle.ts";
 import type { Ending } from "./events.ts";
 import { sessions } from "./projection.ts";
 import { session, terminate } from "./session.ts";
@@ -90,16 +90,12 @@ export const removeContentsOfSessions =
   };
 
 async function endAll(deps: Parts, at: WriteContext, ids: string[]): Promise<void> {
-  const t = deps.db.table(sessions);
   const { instanceId } = at;
   for (const some of fewOf(ids)) {
     await deps.events.transact(at, async (tx) => {
       for (const sessionId of some) await tx.load(session, sessionId);
       // Read after the streams: one that was given more time meanwhile makes the decision be taken anew.
-      const rows = await deps.db.read
-        .select({ id: t.id, expiresAt: t.expiresAt })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), isOneOf(t.id, some)));
+      const rows = await rowsWhere(deps.db, sessions, { instanceId, id: some });
       for (const { id: sessionId, expiresAt } of rows) {
         if (expiresAt === null || expiresAt > tx.now) continue;
         const ending = expiresAt.getTime() === 0 ? "user" : "expired";

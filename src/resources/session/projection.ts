@@ -1,22 +1,8 @@
-import { objectRows } from "../../projection/objects.ts";
-import { begin, on, onEvery, projection } from "../../projection/projection.ts";
+import { objectRows, objectTable } from "../../projection/objects.ts";
+import { on, onEvery, projection } from "../../projection/projection.ts";
 import type { Recorded } from "../../eventstore/event.ts";
-import {
-  deleteRows,
-  insertRow,
-  putRow,
-  type RowChange,
-  updateRows,
-} from "../../storage/row-change.ts";
-import {
-  bool,
-  int64,
-  instant,
-  optionalInstant,
-  optionalJson,
-  table,
-  text,
-} from "../../storage/table.ts";
+import { deleteRows, putRow, type RowChange, updateRows } from "../../storage/row-change.ts";
+import { bool, optionalInstant, optionalJson, table, text } from "../../storage/table.ts";
 import { organizationEvents } from "../org/index.ts";
 import { userEvents } from "../user/index.ts";
 import { type MetadataSet, sessionEvents, type UserAgentSet } from "./events.ts";
@@ -29,11 +15,9 @@ export type StoredUserAgent = Pick<UserAgentSet, "ip" | "description" | "header"
  * Sessions. What has expired counts no more, whether its row is there still or not; what ended with its user expired at
  * the epoch, which is before the clock of every replica.
  */
-export const sessions = table(
+export const sessions = objectTable(
   "sessions",
   {
-    instanceId: text(),
-    id: text(),
     creatorId: text(),
     /** Empty while no user is known. */
     userId: text(),
@@ -57,12 +41,8 @@ export const sessions = table(
     emailCheckedAt: optionalInstant(),
     /** Since when its user trusts its browser, which spares it the second factor. */
     trustedSince: optionalInstant(),
-    sequence: int64(),
-    creationDate: instant(),
-    changeDate: instant(),
   },
   {
-    key: ["instanceId", "id"],
     indexes: [
       { columns: ["instanceId", "creationDate", "id"] },
       { columns: ["instanceId", "userId"] },
@@ -85,7 +65,7 @@ export const sessionMetadata = table(
 const ended = { expiresAt: new Date(0) };
 const erased = { fingerprintId: "", userAgent: { ip: "", description: "", header: "" } };
 
-const { change: set, remove } = objectRows(sessions);
+const { add, change: set, remove } = objectRows(sessions);
 
 function changeMetadata(event: Recorded & { payload: MetadataSet }): RowChange[] {
   const { instanceId, aggregateId: sessionId } = event;
@@ -121,9 +101,8 @@ export const sessionProjection = projection(
   [sessions, sessionMetadata],
   on(sessionEvents, {
     ...onEvery(sessionEvents, (event) => set(event)),
-    "session.added": (event) => [
-      insertRow(sessions, {
-        ...begin(event),
+    "session.added": (event) =>
+      add(event, {
         creatorId: event.editorId,
         userId: "",
         organizationId: "",
@@ -131,7 +110,6 @@ export const sessionProjection = projection(
         isUserVerified: false,
         idpId: "",
       }),
-    ],
     "session.user_agent.set": (event) => {
       const { fingerprintId, ip, description, header } = event.payload;
       return set(event, { fingerprintId, userAgent: { ip, description, header } });

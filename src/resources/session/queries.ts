@@ -1,3 +1,4 @@
+import { rowsWhere } from "../../projection/rows.ts";
 import {
   SessionFieldNameSchema,
   SessionSearchFilterSchema,
@@ -6,9 +7,9 @@ import type { SearchSessionsRequest } from "#gen/idsvc/resources/session/v3alpha
 import { editorOf, type Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
 import { rowByKey } from "../../projection/ids.ts";
-import { type Found, isOneOf } from "../../projection/search.ts";
+import { type Found } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq, gt, isNull, or, type SQL } from "../../storage/drizzle.ts";
+import { eq, gt, isNull, or, type SQL } from "../../storage/drizzle.ts";
 import { cachedRead, current } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { objectSearch } from "../object/queries.ts";
@@ -34,13 +35,9 @@ export function sessionById(db: Database) {
 
 /** Sessions with the values that others keep with them, in one read. */
 function metadataReader(db: Database) {
-  const t = db.table(sessionMetadata);
   return async (instanceId: string, found: readonly SessionRow[]): Promise<FoundSession[]> => {
     const ids = found.map(({ id }) => id);
-    const rows = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), isOneOf(t.sessionId, ids)));
+    const rows = await rowsWhere(db, sessionMetadata, { instanceId, sessionId: ids });
     const bySession = Map.groupBy(rows, ({ sessionId }) => sessionId);
     return found.map((row) => {
       const values = bySession.get(row.id) ?? [];

@@ -2,7 +2,7 @@ import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Caller } from "../../authz/context.ts";
 import type { TokenVerifier } from "../../authz/ports.ts";
 import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
-import type { SecretRef, SecretStore } from "../../eventstore/secret-store.ts";
+import { onlySecretOf, type SecretStore } from "../../eventstore/secret-store.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import type { RowChange } from "../../storage/row-change.ts";
@@ -16,13 +16,7 @@ export const sessionTokenKind = "session_token";
 type SessionRef = { instanceId: string; sessionId: string };
 
 // A session has one token: a new one takes the place of the one before.
-const tokenRef = ({ instanceId, sessionId }: SessionRef): SecretRef => ({
-  instanceId,
-  ownerType: "session",
-  ownerId: sessionId,
-  kind: sessionTokenKind,
-  id: "1",
-});
+const tokenRef = onlySecretOf("session", sessionTokenKind);
 
 /** A new token of a session, shown once, and the row that recognises it. */
 export async function newSessionToken(
@@ -31,7 +25,10 @@ export async function newSessionToken(
   createdAt: Date,
 ): Promise<{ token: string; change: RowChange }> {
   const token = randomToken(tokenPrefixes.sessionToken);
-  return { token, change: await secrets.putDigest(tokenRef(at), token, createdAt) };
+  return {
+    token,
+    change: await secrets.putDigest(tokenRef(at.instanceId, at.sessionId), token, createdAt),
+  };
 }
 
 /** Everything secret of a session: its token, and its personal key if it has one. */

@@ -1,9 +1,9 @@
+import { rowsWhere, equals } from "../../projection/rows.ts";
 import type { SealingKey } from "../../crypto/secrets.ts";
 import type { Seen } from "../../eventstore/presence.ts";
 import { seenColumns } from "../../eventstore/seen.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { rowByKey } from "../../projection/ids.ts";
-import { isOneOf } from "../../projection/search.ts";
 import type { Deps } from "../../projection/module.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { recent } from "../../storage/recent.ts";
@@ -81,10 +81,7 @@ export function createVisits({ db, events, now }: Pick<Deps, "db" | "events" | "
 
     /** What is known of sessions; those that no browser has are left out. */
     async ofSessions(instanceId: string, ids: readonly string[]): Promise<Visit[]> {
-      const rows = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), isOneOf(t.id, ids)));
+      const rows = await rowsWhere(db, sessionVisits, { instanceId, id: ids });
       return Promise.all(
         rows.map(async (row) => ({ ...row, seen: await events.seen.open(row, now()) })),
       );
@@ -104,7 +101,7 @@ export function createVisits({ db, events, now }: Pick<Deps, "db" | "events" | "
       const users = db.read
         .select({ userId: t.userId })
         .from(t)
-        .where(and(eq(t.instanceId, instanceId), isOneOf(t.id, ids)));
+        .where(equals(db, sessionVisits, { instanceId, id: ids }));
       const rows = await db.read
         .select({ id: t.id, userId: t.userId, browserId: t.browserId })
         .from(t)

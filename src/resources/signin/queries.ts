@@ -1,10 +1,10 @@
+import { isOneOf } from "../../projection/rows.ts";
 import {
   SignInFieldNameSchema,
   SignInSearchFilterSchema,
 } from "#gen/idsvc/resources/signin/v3alpha/query_pb.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { isOneOf } from "../../projection/search.ts";
 import { and, asc, eq, gt, isNull, ne, or, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { objectSearch } from "../object/queries.ts";

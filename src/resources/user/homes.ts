@@ -1,7 +1,6 @@
 import type { HomesOf } from "../event/index.ts";
-import { isOneOf } from "../../projection/search.ts";
+import { equals } from "../../projection/rows.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { users } from "./projection.ts";
 
 /** Reads the organizations that users belong to. */
@@ -12,7 +11,7 @@ export function homesReader(db: Database): HomesOf {
     const rows = await db.read
       .select({ id: t.id, organizationId: t.organizationId })
       .from(t)
-      .where(and(eq(t.instanceId, instanceId), isOneOf(t.id, ids)));
+      .where(equals(db, users, { instanceId, id: ids }));
     return new Map(rows.map(({ id, organizationId }) => [id, organizationId]));
   };
 }

@@ -1,3 +1,4 @@
+import { equals } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
@@ -217,7 +218,7 @@ export function userNamesReader(db: Database) {
       const rows = await db.read
         .select({ id, organizationId, username, displayName })
         .from(t)
-        .where(and(eq(t.instanceId, instanceId), inArray(id, [...ids])));
+        .where(equals(db, users, { instanceId, id: ids }));
       const all = await Promise.all(rows.map((row) => called(instanceId, row)));
       return new Map(all.map((names) => [names.id, names]));
     },

@@ -1,18 +1,16 @@
-import { objectRows } from "../../projection/objects.ts";
+import { objectRows, objectTable } from "../../projection/objects.ts";
 import { on, onEvery, projection } from "../../projection/projection.ts";
 import type { Recorded } from "../../eventstore/event.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { type RowChange } from "../../storage/row-change.ts";
-import { bool, instant, int, int64, json, optionalText, table, text } from "../../storage/table.ts";
+import type { RowChange } from "../../storage/row-change.ts";
+import { bool, int, int64, json, optionalText, text } from "../../storage/table.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { type MarkProof, type Reach, type UserEvent, userEvents } from "./events.ts";
 import { displayNameOf, firstData, firstEmail, parseData } from "./user-data.ts";
 
-export const users = table(
+export const users = objectTable(
   "users",
   {
-    instanceId: text(),
-    id: text(),
     organizationId: text(),
     schemaId: text(),
     schemaType: text(),
@@ -45,12 +43,8 @@ export const users = table(
     phoneReach: text(),
     phoneVerifiedAt: int64(),
     phoneProof: text(),
-    sequence: int64(),
-    creationDate: instant(),
-    changeDate: instant(),
   },
   {
-    key: ["instanceId", "id"],
     indexes: [
       { columns: ["instanceId", "organizationId", "creationDate", "id"] },
       { columns: ["instanceId", "organizationId", "username", "id"] },

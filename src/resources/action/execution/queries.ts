@@ -1,9 +1,9 @@
+import { isOneOf } from "../../../projection/rows.ts";
 import {
   ExecutionSearchFilterSchema,
   ExecutionType,
 } from "#gen/idsvc/resources/action/v3alpha/query_pb.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { isOneOf } from "../../../projection/search.ts";
 import { eq } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import { isListed } from "../../object/filters.ts";

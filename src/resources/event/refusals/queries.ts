@@ -1,3 +1,4 @@
+import { isOneOf } from "../../../projection/rows.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
@@ -9,7 +10,6 @@ import type { Scope } from "../../../authz/context.ts";
 import { toOrigin } from "../../../eventstore/origins.ts";
 import type { Origin } from "../../../eventstore/presence.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { isOneOf } from "../../../projection/search.ts";
 import { eq, type SQL } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import { objectSearch } from "../../object/queries.ts";

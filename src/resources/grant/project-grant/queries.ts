@@ -5,9 +5,8 @@ import {
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
 import type { Scope } from "../../../authz/context.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
-import { cachedRows, hasRow } from "../../../projection/rows.ts";
+import { cachedRows, hasRow, isOneOf } from "../../../projection/rows.ts";
 import { or } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";

@@ -1,13 +1,11 @@
+import { rowsWhere } from "../../../projection/rows.ts";
 import {
   RoleFieldNameSchema,
   RoleSearchFilterSchema,
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { isOneOf } from "../../../projection/search.ts";
 import type { Database } from "../../../storage/database.ts";
-import { equals } from "../../../projection/rows.ts";
-import { and } from "../../../storage/drizzle.ts";
 import { objectQueries } from "../../object/queries.ts";
 import { requireKeys, roles } from "./role.ts";
 
@@ -18,12 +16,7 @@ export async function keysOfProject(
   projectId: string,
   keys: readonly string[],
 ): Promise<string[]> {
-  const t = db.table(roles.table);
-  const ofProject = equals(db, roles.table, { instanceId, projectId });
-  const rows = await db.read
-    .select()
-    .from(t)
-    .where(and(ofProject, isOneOf(t.key, keys)));
+  const rows = await rowsWhere(db, roles.table, { instanceId, projectId, key: keys });
   return rows.map(({ key }) => key);
 }
 

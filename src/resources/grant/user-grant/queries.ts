@@ -3,8 +3,7 @@ import {
   UserGrantSearchFilterSchema,
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { rowsWhere } from "../../../projection/rows.ts";
-import { isOneOf } from "../../../projection/search.ts";
+import { isOneOf, rowsWhere } from "../../../projection/rows.ts";
 import type { Database } from "../../../storage/database.ts";
 import { and, eq, or } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
