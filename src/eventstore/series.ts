@@ -84,12 +84,14 @@ export function beginSeries(tx: Transaction, stored?: Holders): Series {
 export async function holdersOf(db: Database, wanted: readonly ClaimChange[]): Promise<Holders> {
   if (wanted.length === 0) return new Map();
   const t = db.table(claims);
-  const byKind = Map.groupBy(wanted, ({ scope, kind }) => JSON.stringify([scope, kind]));
-  const ofKinds = [...byKind.values()].map((some) => {
-    const [{ scope = "", kind = "" } = {}] = some;
-    const values = some.map(({ value = "" }) => value);
-    return and(eq(t.scope, scope), eq(t.kind, kind), inArray(t.value, values));
-  });
+  const ofKinds = Array.from(
+    Map.groupBy(wanted, ({ kind }) => kind),
+    ([kind, some]) => {
+      const scopes = [...new Set(some.map(({ scope }) => scope))];
+      const values = some.map(({ value = "" }) => value);
+      return and(eq(t.kind, kind), inArray(t.scope, scopes), inArray(t.value, values));
+    },
+  );
   const rows = await db.read
     .select()
     .from(t)

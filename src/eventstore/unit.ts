@@ -106,8 +106,8 @@ export class Unit implements Transaction {
     const key = `${aggregate.type}/${loaded.id}`;
     const recording = this.#recordings.get(key);
     loaded.state = happened.reduce(aggregate.evolve, loaded.state);
-    const before = recording ?? this.#below?.unit.recorded(key);
-    const owned = loaded.last?.owner ?? before?.owner ?? owner;
+    const first = recording ?? this.#below?.unit.recorded(key);
+    const owned = loaded.last?.owner ?? first?.owner ?? owner;
     if (owned === undefined) {
       throw new Error(`the first event of a ${aggregate.type} needs an owner`);
     }

@@ -120,8 +120,7 @@ export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedK
         if (isLast) tx.write(secrets.remove(payloadRef(instanceId, importId, payloadId(batch))));
         return progress;
       };
-      /** @param stored who holds claims in the store, where that was read: a claim that is held refuses its record alone then */
-      const attempt = async (stored: Holders | undefined, wanted: ClaimChange[]) => {
+      return knowingClaims(db, async (stored, wanted) => {
         const decideIn = async (tx: Transaction): Promise<[Decided, Series]> => {
           const series = beginSeries(tx, stored);
           const decided = await decide(tx, series, known, part);
@@ -137,21 +136,32 @@ export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedK
           return decided;
         });
         return events.transact(at, (tx) => write(tx, foreseen));
-      };
-      // Claims are judged by the commit, of all records at once: they are hardly ever held. Where one is, it is read which.
-      let stored: Holders | undefined;
-      for (let tries = 1; ; tries++) {
-        const wanted: ClaimChange[] = [];
-        try {
-          return await attempt(stored, wanted);
-        } catch (error) {
-          if (!(error instanceof DomainError && isRefusal(error)) || tries === mostTries)
-            throw error;
-          stored = await holdersOf(db, wanted);
-        }
-      }
+      });
     },
   };
+}
+
+/**
+ * Has claims judged by the commit, of all records at once, as they are hardly ever held. Where one is, it is read who holds them, and the
+ * records are decided anew.
+ *
+ * @param attempt gets who holds claims in the store, where that was read, and tells which ones it wants
+ */
+async function knowingClaims<T>(
+  db: Deps["db"],
+  attempt: (stored: Holders | undefined, wanted: ClaimChange[]) => Promise<T>,
+): Promise<T> {
+  let stored: Holders | undefined;
+  for (let tries = 1; ; tries++) {
+    const wanted: ClaimChange[] = [];
+    try {
+      return await attempt(stored, wanted);
+    } catch (error) {
+      const mayBeRecords = error instanceof DomainError && isRefusal(error);
+      if (!mayBeRecords || tries === mostTries) throw error;
+      stored = await holdersOf(db, wanted);
+    }
+  }
 }
 
 type Decided = { outcomes: RecordOutcome[]; rows: RowChange[] };
