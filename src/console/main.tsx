@@ -1,9 +1,8 @@
-import { TransportProvider } from "@connectrpc/connect-query";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { queryClient, transport } from "./calls.ts";
+import { queryClient } from "./calls.ts";
 import { router } from "./router.tsx";
 /* oxlint-disable import/no-unassigned-import -- styles of pages that are loaded later: the build loads those of the first file alone */
 import "./forms/forms.module.css";
@@ -15,11 +14,9 @@ const element = document.getElementById("console");
 if (element !== null) {
   createRoot(element).render(
     <StrictMode>
-      <TransportProvider transport={transport}>
-        <QueryClientProvider client={queryClient}>
-          <RouterProvider router={router} />
-        </QueryClientProvider>
-      </TransportProvider>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
     </StrictMode>,
   );
 }

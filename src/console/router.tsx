@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
 } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { askAhead } from "./ahead.ts";
 import { Back } from "./shell/back.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { Problem } from "./parts/problem.tsx";
@@ -88,6 +89,11 @@ const objectPages = objects.map((route) =>
   createRoute({
     getParentRoute: () => shell,
     path: route.path,
+    loaderDeps: ({ search: { tab } }) => ({ tab }),
+    // The page does not wait for it.
+    loader({ params, deps: { tab } }) {
+      void askAhead(route, Reflect.get(params, "id") ?? "", tab).catch(() => undefined);
+    },
     component: lazyRouteComponent(async () => ({ default: await objectPageOf(route) })),
   }),
 );
