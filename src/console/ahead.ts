@@ -8,11 +8,7 @@ import type { ObjectRoute } from "./routes.ts";
  * Asks for an object, and for the lists of its tab that its ID finds, while what shows them is still being loaded: it finds the answers, or
  * waits for the same ones. What is refused is asked again by the page, which says why.
  */
-export async function askAhead(
-  { load }: ObjectRoute,
-  id: string,
-  tab = "overview",
-): Promise<void> {
+export async function askAhead({ load }: ObjectRoute, id: string, tab = "overview"): Promise<void> {
   const kind = await load();
   // What is asked for in a context waits until it is known which.
   if (isOfContext(kind)) return;

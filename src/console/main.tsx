@@ -1,8 +1,9 @@
+import { TransportProvider } from "@connectrpc/connect-query";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { queryClient } from "./calls.ts";
+import { queryClient, transport } from "./calls.ts";
 import { router } from "./router.tsx";
 /* oxlint-disable import/no-unassigned-import -- styles of pages that are loaded later: the build loads those of the first file alone */
 import "./forms/forms.module.css";
@@ -14,9 +15,11 @@ const element = document.getElementById("console");
 if (element !== null) {
   createRoot(element).render(
     <StrictMode>
-      <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
+      <TransportProvider transport={transport}>
+        <QueryClientProvider client={queryClient}>
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </TransportProvider>
     </StrictMode>,
   );
 }

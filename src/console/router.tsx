@@ -19,6 +19,7 @@ const names = [
   "tab",
   "from",
   "to",
+  "person",
   "language",
   "job",
   "request",
@@ -43,6 +44,12 @@ const home = createRoute({
   getParentRoute: () => shell,
   path: "/",
   component: lazyRouteComponent(() => import("./objects/home.tsx"), "Home"),
+});
+
+const steps = createRoute({
+  getParentRoute: () => shell,
+  path: "/first-steps",
+  component: lazyRouteComponent(() => import("./objects/home.tsx"), "FirstSteps"),
 });
 
 // Where a log-in in a window of its own ends.
@@ -107,7 +114,7 @@ export const router = createRouter({
     return text === "" ? "" : `?${text}`;
   },
   basepath: "/ui/console",
-  routeTree: root.addChildren([shell.addChildren([home, ...areaPages, ...objectPages]), back]),
+  routeTree: root.addChildren([shell.addChildren([home, steps, ...areaPages, ...objectPages]), back]),
   defaultPendingComponent: Waiting,
   defaultErrorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
   scrollRestoration: true,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
-import { after, describe, it } from "node:test";
+import { after, afterEach, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { bodyOf, uniqueName } from "../support/peer.ts";
 import { addPersonNamed, signIn } from "../support/login.ts";
@@ -15,7 +15,7 @@ let shift = 0;
 const operator = systemCaller();
 const peer = await startOidc({
   now: () => new Date(Date.now() + shift),
-  env: { ...operator.env, IDSVC_CONSOLE_SESSION: "10m", IDSVC_CONSOLE_IDLE: "2m" },
+  env: operator.env,
 });
 after(() => peer[Symbol.asyncDispose]());
 const { issuer } = peer;
@@ -250,7 +250,19 @@ describe("a call of the console (K4)", () => {
   });
 });
 
+/** Sets limits of the console; those that are not named are what they were at first. */
+async function limits(set: Partial<Record<string, string>>): Promise<void> {
+  const names = ["console_session_lifetime", "console_idle_expiration"];
+  const wished = names.map((name) => [name, set[name] ? { set: set[name] } : { reset: true }]);
+  const body = Object.fromEntries(wished) as JsonObject;
+  bodyOf(
+    await peer.peer.rest("PATCH", "/settings/v3alpha/security", body, { token: peer.app.token }),
+  );
+}
+
 describe("the session of the console (K4)", () => {
+  afterEach(() => limits({}));
+
   it("does nothing at another instance of the same service", async () => {
     const { agent } = await enter();
     const domain = "sibling.example.test";
@@ -273,6 +285,7 @@ describe("the session of the console (K4)", () => {
   });
 
   it("ends after a time without a call", async () => {
+    await limits({ console_idle_expiration: "120s" });
     const { agent } = await enter();
     for (let n = 0; n < 3; n++) {
       shift += 80_000;
@@ -283,6 +296,7 @@ describe("the session of the console (K4)", () => {
   });
 
   it("ends after the longest time, however often it calls", async () => {
+    await limits({ console_session_lifetime: "600s" });
     const { agent } = await enter();
     for (let n = 0; n < 11; n++) {
       shift += 50_000;
@@ -290,6 +304,53 @@ describe("the session of the console (K4)", () => {
     }
     shift += 50_000;
     assert.ok(!(await mayCall(agent)));
+  });
+
+  it("lasts twelve hours, and one without a call, where nothing is set", async () => {
+    const { agent } = await enter();
+    for (let n = 0; n < 12; n++) {
+      shift += 59 * 60_000;
+      assert.ok(await mayCall(agent));
+    }
+    shift += 13 * 60_000;
+    assert.ok(!(await mayCall(agent)));
+    const { agent: idle } = await enter();
+    shift += 3_600_000;
+    assert.ok(!(await mayCall(idle)));
+  });
+
+  it("ends at once where a limit that it is beyond is set, in all of its browsers", async () => {
+    for (const limit of ["console_session_lifetime", "console_idle_expiration"]) {
+      const { agent } = await enter();
+      shift += 300_000;
+      await limits({ [limit]: "301s" });
+      assert.ok(await mayCall(agent), limit);
+      const { agent: other } = await enter();
+      shift += 301_000;
+      await limits({ [limit]: "300s" });
+      assert.ok(!(await mayCall(other)), limit);
+      assert.ok(!(await mayCall(agent)), limit);
+      await limits({});
+    }
+  });
+
+  it("lasts on under a longer limit once somebody is there, and what has ended stays ended", async () => {
+    await limits({ console_idle_expiration: "120s" });
+    const { agent } = await enter();
+    const { agent: ended } = await enter();
+    shift += 100_000;
+    assert.ok(await mayCall(agent));
+    shift += 30_000;
+    await limits({ console_idle_expiration: "3600s" });
+    assert.ok(await mayCall(agent));
+    shift += 3_000_000;
+    assert.ok(await mayCall(agent));
+    assert.ok(!(await mayCall(ended)));
+    await limits({ console_session_lifetime: "60s" });
+    const { agent: short } = await enter();
+    shift += 61_000;
+    await limits({});
+    assert.ok(!(await mayCall(short)));
   });
 
   it("ends where the person leaves: here, in their tokens, and in the browser", async () => {

@@ -1,5 +1,16 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import { type Action, begins, type Field, type Listed, present } from "./declare.ts";
+import {
+  type Action,
+  begins,
+  contextOf,
+  type Field,
+  type Listed,
+  type Period,
+  present,
+  textAt,
+} from "./declare.ts";
 import { machineData, personData } from "./person.ts";
 import { id } from "./shared.ts";
 import { userName } from "./user-name.ts";
@@ -115,4 +126,48 @@ export const people: Listed = {
     },
   ],
   add,
+};
+
+const endSession: Action = {
+  word: "end",
+  method: SessionService.method.deleteSession,
+  given: id,
+  isDangerous: true,
+};
+
+const since = ({ from, to }: Period): JsonObject[] =>
+  present([
+    from !== undefined && {
+      creation_date: { date: from, method: "TIMESTAMP_FILTER_METHOD_GREATER_OR_EQUALS" },
+    },
+    to !== undefined && { creation_date: { date: to, method: "TIMESTAMP_FILTER_METHOD_LESS" } },
+  ]);
+
+/** The sessions of everybody whose sessions the reader may see. They end by time, too, of which no event tells. */
+export const sessions: Listed = {
+  search: {
+    method: SessionService.method.searchSessions,
+    request: ({ org, person, period = {} }) => ({
+      ...contextOf(org),
+      filters: [...(person === undefined ? [] : [{ user_id: person }]), ...since(period)],
+    }),
+    isDescending: true,
+  },
+  isPolled: true,
+  hasNoFilter: true,
+  isByPerson: true,
+  isByPeriod: true,
+  name: (session) =>
+    `${textAt(session, "factors.user.display_name")} ${textAt(session, "details.id")}`.trim(),
+  columns: [
+    { path: "factors.user.id", word: "person", as: "person", empty: "nobodyYet" },
+    { path: "user_agent.description", word: "field_browser" },
+    { path: "user_agent.ip", word: "seenAddress" },
+    { path: "factors.user.organization_id", word: "organization", as: "organization" },
+    { path: "creation_date" },
+    { path: "expiration_date", empty: "notLimited" },
+    { path: "details.id", word: "id", as: "code" },
+  ],
+  actions: [endSession],
+  selected: [endSession],
 };

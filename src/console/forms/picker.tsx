@@ -37,7 +37,7 @@ export function Picker({
   error,
   set,
   kind,
-}: ControlProps & { kind: Picked }) {
+}: Pick<ControlProps, "field" | "value" | "isRequired" | "error" | "set"> & { kind: Picked }) {
   const id = typeof value === "string" ? value : "";
   const names = useNames([{ id }], [{ path: "id", as: kind }]);
   const [q, setQ] = useState<string>();

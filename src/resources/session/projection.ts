@@ -66,7 +66,7 @@ export const sessions = table(
     key: ["instanceId", "id"],
     indexes: [
       { columns: ["instanceId", "creationDate", "id"] },
-      { columns: ["instanceId", "userId"] },
+      { columns: ["instanceId", "userId", "creationDate", "id"] },
       { columns: ["instanceId", "organizationId", "creationDate", "id"] },
       { columns: ["expiresAt"] },
     ],

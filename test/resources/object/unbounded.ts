@@ -46,6 +46,7 @@ export const inOrderFilters: Readonly<Record<string, readonly string[]>> = {
   SearchProjects: ["organization", "state"],
   SearchRoles: ["organization"],
   SearchSessions: [
+    "user_id",
     "creation_date EQUALS",
     "creation_date GREATER",
     "creation_date GREATER_OR_EQUALS",
