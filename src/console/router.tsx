@@ -114,7 +114,10 @@ export const router = createRouter({
     return text === "" ? "" : `?${text}`;
   },
   basepath: "/ui/console",
-  routeTree: root.addChildren([shell.addChildren([home, steps, ...areaPages, ...objectPages]), back]),
+  routeTree: root.addChildren([
+    shell.addChildren([home, steps, ...areaPages, ...objectPages]),
+    back,
+  ]),
   defaultPendingComponent: Waiting,
   defaultErrorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
   scrollRestoration: true,

@@ -4,11 +4,13 @@ import { after, before, describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { describeAccess } from "./access.ts";
+import { describeAhead } from "./ahead.ts";
 import { addressesOf } from "./addresses.ts";
 import { describeChanges } from "./changes.ts";
 import { describeHistory } from "./history.ts";
 import { describeDomains } from "./domains.ts";
 import { describeLists } from "./lists.ts";
+import { describeSessions } from "./sessions.ts";
 import { describeDisturbed } from "./disturbed.ts";
 import { describeHome } from "./home.ts";
 import {
@@ -257,8 +259,10 @@ describe("the console in a browser", () => {
 
 describeHome(() => world);
 describeAccess(() => world);
+describeAhead(() => world);
 describeChanges();
 describeHistory();
 describeLists();
+describeSessions();
 describeDomains();
 describeDisturbed();

@@ -17,7 +17,6 @@ export type FirstStep = {
 
 const some = { query: { limit: 10, skip_total: true } };
 const found = (answer: JsonObject): number => objectsAt(answer, "result").length;
-const isThere = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 
 /** From a new instance to people who log in to an application. */
 export const firstSteps: readonly FirstStep[] = [
@@ -28,7 +27,7 @@ export const firstSteps: readonly FirstStep[] = [
     request: (userId) => ({ id: userId }),
     isTaken: (answer) =>
       ["web_auth_n", "totps"].some((kind) =>
-        isThere(at(answer, `user.user.authenticators.${kind}`)),
+        objectsAt(answer, `user.user.authenticators.${kind}`).some((each) => each["is_verified"]),
       ),
   },
   {

@@ -166,7 +166,6 @@ export const sessions: Listed = {
     { path: "factors.user.organization_id", word: "organization", as: "organization" },
     { path: "creation_date" },
     { path: "expiration_date", empty: "notLimited" },
-    { path: "details.id", word: "id", as: "code" },
   ],
   actions: [endSession],
   selected: [endSession],
