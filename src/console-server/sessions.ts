@@ -50,7 +50,10 @@ export function isOfConsole({ issuer, headers }: Call): boolean {
   return headers.get(consoleHeader) === "1" && origin === issuer && site === "same-origin";
 }
 
-/** Whether a session has ended by its own limits, or by those of now: a limit that is shortened counts at once, and no longer one brings back what has ended. */
+/**
+ * Whether a session has ended, by the limits of when it was opened and last noted, or by those of now: a limit that is shortened counts at
+ * once, and one that is lengthened brings back nobody who had left.
+ */
 function hasEnded(
   { openedAt, seenAt, idleUntil, expiresAt }: Row<typeof consoleSessions>,
   { consoleSessionMs, consoleIdleMs }: Limits,
@@ -91,7 +94,10 @@ export function createConsoleSessions({
     if (row === undefined) return undefined;
     const time = now().getTime();
     const limits = await limitsOf(instanceId);
-    if (hasEnded(row, limits, time)) return undefined;
+    if (hasEnded(row, limits, time)) {
+      await write(instanceId, deleteRows(consoleSessions, { instanceId, digest }));
+      return undefined;
+    }
     const clear = await secrets.openText(instanceId, purposeOf(digest), row.tokens);
     if (clear === undefined) return undefined;
     const idleUntil = time + limits.consoleIdleMs;

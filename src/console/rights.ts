@@ -24,7 +24,7 @@ const readerOf = (me: GetMyPermissionsResponse): Reader => ({ me, ...rightsOf(me
 
 /** Who the reader is, for what is asked before there is a page. */
 export const readReader = async (): Promise<Reader> =>
-  readerOf(await queryClient.ensureQueryData(ofReader));
+  readerOf(await queryClient.query({ ...ofReader, staleTime: "static" }));
 
 // Each row of a list asks what may be done with it: it is found out once.
 const Reading = createContext<{ reader: Reader; org: string | undefined } | undefined>(undefined);

@@ -5,7 +5,7 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import { until } from "../jobs/place.ts";
 import { personWithTotp } from "../login/people.ts";
 import { bodyOf } from "../support/peer.ts";
-import { enter, enterAgain, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
+import { enter, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
 import type { ConsoleWorld } from "./world.ts";
 
 type Day = { day: string; count: string };
@@ -48,7 +48,8 @@ export function describeHome(world: () => ConsoleWorld): void {
     });
 
     it("shows first steps until all are taken, and leads to them from then on", async () => {
-      const { page } = await enterAgain("/");
+      await using visit = await enter("/ui/console/");
+      const { page } = visit;
       const heading = page.getByRole("heading", { name: "First steps" });
       await heading.waitFor();
       const secured = page.getByRole("listitem").filter({ hasText: "second factor" });

@@ -3,13 +3,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
-import { after, afterEach, describe, it } from "node:test";
-import type { JsonObject } from "@bufbuild/protobuf";
+import { after, describe, it } from "node:test";
 import { bodyOf, uniqueName } from "../support/peer.ts";
-import { addPersonNamed, signIn } from "../support/login.ts";
 import { basic, paths, startOidc } from "../support/oidc.ts";
 import { systemCaller } from "../support/system-caller.ts";
-import { errorOf, type UserAgent, userAgent } from "../support/user-agent.ts";
+import { errorOf } from "../support/user-agent.ts";
+import { consoleAgents, own, permissionsPath } from "./console-agents.ts";
 
 let shift = 0;
 const operator = systemCaller();
@@ -20,41 +19,8 @@ const peer = await startOidc({
 after(() => peer[Symbol.asyncDispose]());
 const { issuer } = peer;
 
-const own = { "x-idsvc-console": "1" };
-const sent = { origin: issuer, "sec-fetch-site": "same-origin", ...own };
-const permissionsPath = "/idsvc.resources.auth.v3alpha.AuthService/GetMyPermissions";
+const { sent, call, mayCall, enter } = consoleAgents(peer);
 const sessionName = "idsvc-console";
-
-/** Calls as the console does, over Connect; the status and the reason of a refusal. */
-async function call(
-  agent: Pick<UserAgent, "cookies">,
-  headers: Record<string, string> = sent,
-  path = permissionsPath,
-  body = "{}",
-) {
-  const cookie = [...agent.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  const answer = await fetch(`${issuer}${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(cookie && { cookie }), ...headers },
-    body,
-  });
-  const json = Object(await answer.json());
-  return { status: answer.status, json, headers: answer.headers };
-}
-const mayCall = async (agent: UserAgent): Promise<boolean> => (await call(agent)).status === 200;
-
-/** Opens the console in a new browser, as a person who may do something. */
-async function enter(roles: string[] = ["IAM_OWNER"], to = "/ui/console/people", org?: string) {
-  const addPerson = (more?: JsonObject) => peer.addPerson(more, org);
-  const { id, loginName } = await addPersonNamed({ addPerson, get: peer.get });
-  const membership = { ctx: { instance_id: peer.app.made.instance_id }, user_id: id, roles };
-  const made = roles.length === 0 ? undefined : await peer.post("/memberships", membership);
-  const agent = userAgent(issuer);
-  await agent.open(`/ui/console/login?${new URLSearchParams({ to, ...(org && { org }) })}`);
-  const shown = await signIn(agent, loginName);
-  assert.equal(shown.url.pathname, new URL(to, issuer).pathname);
-  return { agent, id, loginName, membershipId: made && String(bodyOf(made, 201).details.id) };
-}
 
 describe("the log-in of the console (K4)", () => {
   it("leads back to the page that it was begun for, and the browser gets one cookie and no token", async () => {
@@ -250,19 +216,7 @@ describe("a call of the console (K4)", () => {
   });
 });
 
-/** Sets limits of the console; those that are not named are what they were at first. */
-async function limits(set: Partial<Record<string, string>>): Promise<void> {
-  const names = ["console_session_lifetime", "console_idle_expiration"];
-  const wished = names.map((name) => [name, set[name] ? { set: set[name] } : { reset: true }]);
-  const body = Object.fromEntries(wished) as JsonObject;
-  bodyOf(
-    await peer.peer.rest("PATCH", "/settings/v3alpha/security", body, { token: peer.app.token }),
-  );
-}
-
 describe("the session of the console (K4)", () => {
-  afterEach(() => limits({}));
-
   it("does nothing at another instance of the same service", async () => {
     const { agent } = await enter();
     const domain = "sibling.example.test";
@@ -282,75 +236,6 @@ describe("the session of the console (K4)", () => {
     const [answer] = await once(asked.end("{}"), "response");
     assert.equal(answer.statusCode, 401, await text(answer));
     assert.ok(await mayCall(agent));
-  });
-
-  it("ends after a time without a call", async () => {
-    await limits({ console_idle_expiration: "120s" });
-    const { agent } = await enter();
-    for (let n = 0; n < 3; n++) {
-      shift += 80_000;
-      assert.ok(await mayCall(agent));
-    }
-    shift += 120_000;
-    assert.ok(!(await mayCall(agent)));
-  });
-
-  it("ends after the longest time, however often it calls", async () => {
-    await limits({ console_session_lifetime: "600s" });
-    const { agent } = await enter();
-    for (let n = 0; n < 11; n++) {
-      shift += 50_000;
-      assert.ok(await mayCall(agent));
-    }
-    shift += 50_000;
-    assert.ok(!(await mayCall(agent)));
-  });
-
-  it("lasts twelve hours, and one without a call, where nothing is set", async () => {
-    const { agent } = await enter();
-    for (let n = 0; n < 12; n++) {
-      shift += 59 * 60_000;
-      assert.ok(await mayCall(agent));
-    }
-    shift += 13 * 60_000;
-    assert.ok(!(await mayCall(agent)));
-    const { agent: idle } = await enter();
-    shift += 3_600_000;
-    assert.ok(!(await mayCall(idle)));
-  });
-
-  it("ends at once where a limit that it is beyond is set, in all of its browsers", async () => {
-    for (const limit of ["console_session_lifetime", "console_idle_expiration"]) {
-      const { agent } = await enter();
-      shift += 300_000;
-      await limits({ [limit]: "301s" });
-      assert.ok(await mayCall(agent), limit);
-      const { agent: other } = await enter();
-      shift += 301_000;
-      await limits({ [limit]: "300s" });
-      assert.ok(!(await mayCall(other)), limit);
-      assert.ok(!(await mayCall(agent)), limit);
-      await limits({});
-    }
-  });
-
-  it("lasts on under a longer limit once somebody is there, and what has ended stays ended", async () => {
-    await limits({ console_idle_expiration: "120s" });
-    const { agent } = await enter();
-    const { agent: ended } = await enter();
-    shift += 100_000;
-    assert.ok(await mayCall(agent));
-    shift += 30_000;
-    await limits({ console_idle_expiration: "3600s" });
-    assert.ok(await mayCall(agent));
-    shift += 3_000_000;
-    assert.ok(await mayCall(agent));
-    assert.ok(!(await mayCall(ended)));
-    await limits({ console_session_lifetime: "60s" });
-    const { agent: short } = await enter();
-    shift += 61_000;
-    await limits({});
-    assert.ok(!(await mayCall(short)));
   });
 
   it("ends where the person leaves: here, in their tokens, and in the browser", async () => {

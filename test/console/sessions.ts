@@ -77,7 +77,7 @@ export function describeSessions(): void {
         "Bittern Heron",
       );
       const day = (days: number): string => {
-        const at = new Date(Date.now() + days * 86_400_000);
+        const at = new Date(peer.now().getTime() + days * 86_400_000);
         return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
       };
       await page.getByLabel("From").fill(day(2));

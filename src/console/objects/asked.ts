@@ -1,6 +1,6 @@
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { contextOf, type Kind, type Rows, type Search, textAt } from "../declared/declare.ts";
-import type { May, Place } from "../rights-of.ts";
+import type { May, Place, Rights } from "../rights-of.ts";
 
 const has = ({ input }: DescMethodUnary, field: string): boolean =>
   input.fields.some(({ name }) => name === field);
@@ -56,7 +56,7 @@ export const shownRows = (
       (search === undefined || may(search.method, place)) && (when === undefined || when(object)),
   );
 
-const hasText = (request: JsonObject): boolean => !JSON.stringify(request).includes('""');
+const isWhole = (request: JsonObject): boolean => !JSON.stringify(request).includes('""');
 
 /**
  * The lists of a tab that can be asked for before the object is known: by its ID alone, by somebody who may read them of every object of
@@ -64,15 +64,18 @@ const hasText = (request: JsonObject): boolean => !JSON.stringify(request).inclu
  */
 export const foreseenRows = (
   { rows, organization }: Kind,
-  { id, tab, may }: { id: string; tab: string; may: May },
+  { id, tab }: { id: string; tab: string },
+  { may, permissionOf }: Pick<Rights, "may" | "permissionOf">,
 ): { search: Search; request: JsonObject }[] =>
   rows.flatMap(({ search, when, ...each }) => {
     if (search === undefined || when !== undefined || each.tab !== tab) return [];
     const everywhere = organization === undefined ? { isInstance: true as const } : anyOrganization;
-    if (!may(search.method, everywhere)) return [];
+    // Where the schema states no permission, the object decides who may.
+    const isStated = permissionOf(search.method, everywhere) !== "";
+    if (!isStated || !may(search.method, everywhere)) return [];
     // What of the object is not known yet is an empty text.
     const request = search.request({ details: { id } });
-    return hasText(request) ? [{ search, request }] : [];
+    return isWhole(request) ? [{ search, request }] : [];
   });
 
 /** Only who may do something in all organizations may do it in one of which nothing is known. */
