@@ -143,6 +143,38 @@ export function describeSessions(): void {
       assert.ok(!(await livesOn(weak[0] ?? "")));
     });
   });
+
+  describe("the limits of a session of the console (K4)", () => {
+    it("are set with the security settings, refused at their field, and reset", async () => {
+      await using visit = await enterAgain("/settings/security");
+      const { page } = visit;
+      const word = "Unused sessions of the console end after";
+      const row = rowOf(page, word);
+      await row.getByText("1 hour").waitFor();
+      await row.getByRole("button", { name: `Change: ${word}` }).click();
+      const field = dialogOf(page).getByLabel(word, { exact: true });
+      assert.equal(await field.inputValue(), "1");
+      await field.fill("9999");
+      await dialogOf(page).getByRole("button", { name: "Save" }).click();
+      await dialogOf(page).getByText("must be from 1m to 720h").first().waitFor();
+      assert.equal(await field.getAttribute("aria-invalid"), "true");
+      await dialogOf(page).getByLabel(`${word}: unit`).selectOption({ label: "minutes" });
+      await field.fill("30");
+      await dialogOf(page).getByRole("button", { name: "Save" }).click();
+      await done(page, "Change");
+      await row.getByText("30 minutes").waitFor();
+      const path = "/settings/v3alpha/security";
+      const stored = async () => {
+        const answer = await peer.peer.rest("GET", path, undefined, { token: peer.app.token });
+        return bodyOf(answer).settings.console_idle_expiration;
+      };
+      assert.deepEqual(await stored(), { value: "1800s" });
+      await row.getByRole("button", { name: `Use the inherited value: ${word}` }).click();
+      await dialogOf(page).locator("button[type=submit]").click();
+      await row.getByText("1 hour").waitFor();
+      assert.equal((await stored()).value, "3600s");
+    });
+  });
 }
 
 /** The sessions of a user; where an owner's were ended when they came to power, a new one. */

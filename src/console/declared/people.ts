@@ -138,9 +138,9 @@ const endSession: Action = {
 const since = ({ from, to }: Period): JsonObject[] =>
   present([
     from !== undefined && {
-      creation_date: { date: from, method: "TIMESTAMP_FILTER_METHOD_GREATER_OR_EQUALS" },
+      creation_date: { date: from, method: "TIMESTAMP_Filter_METHOD_GREATER_OR_EQUALS" },
     },
-    to !== undefined && { creation_date: { date: to, method: "TIMESTAMP_FILTER_METHOD_LESS" } },
+    to !== undefined && { creation_date: { date: to, method: "TIMESTAMP_Filter_METHOD_LESS" } },
   ]);
 
 /** The sessions of everybody whose sessions the reader may see. They end by time, too, of which no event tells. */

@@ -285,6 +285,7 @@ function Span({ field, value, isRequired, error, set }: ControlProps) {
             min={0}
             name={field.path}
             required={isRequired}
+            aria-invalid={error !== undefined}
             aria-describedby={describedBy}
             value={count}
             onChange={({ target }) => send(target.value, length)}
@@ -323,6 +324,7 @@ function Instant({ field, value, isRequired, error, set }: ControlProps) {
           type="datetime-local"
           name={field.path}
           required={isRequired}
+          aria-invalid={error !== undefined}
           aria-describedby={describedBy}
           value={text === "" ? "" : localText(new Date(text))}
           onChange={({ target }) =>

@@ -1,6 +1,6 @@
 import { useQueries } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type FirstStep, firstSteps } from "../declared/home.ts";
+import { type FirstStep, firstSteps, mayTake } from "../declared/home.ts";
 import { answerOf } from "../json-calls.ts";
 import { t } from "../page-data.ts";
 import { useRights } from "../rights.ts";
@@ -18,9 +18,9 @@ type Taken = {
 /** The first steps that the reader may take. */
 export function useSteps(): Taken {
   const { me, may } = useRights();
-  const shown = firstSteps.filter(({ method }) => may(method, { isInstance: true }) || may(method));
+  const shown = firstSteps.filter((step) => mayTake(step, may));
   const answers = useQueries({
-    queries: shown.map(({ method, request }) => answerOf(method, request(me.userId))),
+    queries: shown.map(({ method, request }) => answerOf(method, request(me))),
   });
   const known = shown.map((step, nth) => {
     const { data } = answers[nth] ?? {};
