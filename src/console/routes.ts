@@ -77,7 +77,7 @@ export const pages: readonly PageRoute[] = [
     word: "sessions",
     scope: "anywhere",
     shows: "list",
-    needs: "SessionService.SearchSessions",
+    needs: "SignInService.SearchSignIns",
     load: async () => (await people()).sessions,
   },
   {

@@ -213,7 +213,7 @@ export type Listed = {
   /** A span of time is chosen. */
   isByPeriod?: true;
   /** What a row is called where something is done with it; by default what stands in its first column. */
-  name?: (row: JsonObject) => string;
+  name?: (row: JsonObject, nameOf: (kind: Reference, id: string) => string) => string;
   columns: readonly Shown[];
   opens?: Opens;
   actions?: readonly Action[];

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { SignInService } from "#gen/idsvc/resources/signin/v3alpha/sign_in_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import {
   type Action,
@@ -12,6 +12,7 @@ import {
   textAt,
 } from "./declare.ts";
 import { machineData, personData } from "./person.ts";
+import { objectsAt } from "./schema.ts";
 import { id } from "./shared.ts";
 import { userName } from "./user-name.ts";
 
@@ -128,14 +129,14 @@ export const people: Listed = {
   add,
 };
 
-const endSession: Action = {
+const end: Action = {
   word: "end",
-  method: SessionService.method.deleteSession,
+  method: SignInService.method.deleteSignIn,
   given: id,
   isDangerous: true,
 };
 
-const since = ({ from, to }: Period): JsonObject[] =>
+const began = ({ from, to }: Period): JsonObject[] =>
   present([
     from !== undefined && {
       creation_date: { date: from, method: "TIMESTAMP_Filter_METHOD_GREATER_OR_EQUALS" },
@@ -143,13 +144,16 @@ const since = ({ from, to }: Period): JsonObject[] =>
     to !== undefined && { creation_date: { date: to, method: "TIMESTAMP_Filter_METHOD_LESS" } },
   ]);
 
-/** The sessions of everybody whose sessions the reader may see. They end by time, too, of which no event tells. */
+/**
+ * Where everybody is signed in whose sessions the reader may see: the sessions of one person in one browser are one. They end by time, too, of
+ * which no event tells.
+ */
 export const sessions: Listed = {
   search: {
-    method: SessionService.method.searchSessions,
+    method: SignInService.method.searchSignIns,
     request: ({ org, person, period = {} }) => ({
       ...contextOf(org),
-      filters: [...(person === undefined ? [] : [{ user_id: person }]), ...since(period)],
+      filters: [...(person === undefined ? [] : [{ user_id: person }]), ...began(period)],
     }),
     isDescending: true,
   },
@@ -157,16 +161,30 @@ export const sessions: Listed = {
   hasNoFilter: true,
   isByPerson: true,
   isByPeriod: true,
-  name: (session) =>
-    `${textAt(session, "factors.user.display_name")} ${textAt(session, "details.id")}`.trim(),
+  name: (row, nameOf) =>
+    [nameOf("person", textAt(row, "user_id")), textAt(row, "browser"), textAt(row, "details.id")]
+      .filter((each) => each !== "")
+      .join(" "),
   columns: [
-    { path: "factors.user.id", word: "person", as: "person", empty: "nobodyYet" },
-    { path: "user_agent.description", word: "field_browser" },
-    { path: "user_agent.ip", word: "seenAddress" },
-    { path: "factors.user.organization_id", word: "organization", as: "organization" },
-    { path: "creation_date" },
-    { path: "expiration_date", empty: "notLimited" },
+    { path: "user_id", word: "person", as: "person" },
+    {
+      path: "browser",
+      text: (row) =>
+        [textAt(row, "browser"), textAt(row, "system")].filter((each) => each !== "").join(", "),
+    },
+    { path: "address", word: "seenAddress" },
+    {
+      path: "apps",
+      word: "applications",
+      text: (row) =>
+        objectsAt(row, "apps")
+          .map((app) => textAt(app, "app_name") || textAt(app, "client_id"))
+          .join(", "),
+    },
+    { path: "details.resource_owner.id", word: "organization", as: "organization" },
+    { path: "since" },
+    { path: "last_seen" },
   ],
-  actions: [endSession],
-  selected: [endSession],
+  actions: [end],
+  selected: [end],
 };

@@ -15,6 +15,7 @@ import type { PageRoute, PageSearch } from "../routes.ts";
 import { language as ownLanguage, t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
 import { ExportButton } from "./export-button.tsx";
+import { type Names, useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { useColumns } from "./rows.tsx";
 import { createMarks, Mark, Marked } from "./marks.tsx";
@@ -49,9 +50,13 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   };
   // What cannot be read anew stays as it was read.
   useWatch(watched, () => void pages.reload().catch(() => undefined));
-  const columns = useListColumns(listed, pages.rows ?? [], { place, page, reload: pages.reload });
+  const names = useNames(pages.rows ?? [], listed.columns);
+  const columns = useListColumns(listed, pages.rows ?? [], {
+    ...{ place, page, names },
+    reload: pages.reload,
+  });
   const [marks] = useState(createMarks);
-  const nameOf = nameIn(listed);
+  const nameOf = nameIn(listed, names);
   const selected = listed.selected?.filter((action) => may(action.method)) ?? [];
   const mark = (row: JsonObject) => <Mark {...{ marks, row }} name={nameOf(row)} />;
   const markColumn = { title: t("mark"), show: mark, isNarrow: true };
@@ -98,8 +103,12 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
 }
 
 /** What a row of a list is called. */
-const nameIn = ({ name, columns }: Listed) =>
-  name ?? ((row: JsonObject) => textAt(row, columns[0]?.path ?? ""));
+const nameIn =
+  ({ name, columns }: Listed, names: Names) =>
+  (row: JsonObject): string =>
+    name === undefined
+      ? textAt(row, columns[0]?.path ?? "")
+      : name(row, (kind, id) => names[kind].get(id)?.name ?? id);
 
 /** The columns of a list, and what may be done with each row. */
 function useListColumns(
@@ -108,6 +117,7 @@ function useListColumns(
   on: {
     place: Place | undefined;
     page: JsonObject;
+    names: Names;
     reload: () => Promise<readonly JsonObject[]>;
   },
 ): Column<JsonObject>[] {
@@ -115,9 +125,10 @@ function useListColumns(
   const shown = useColumns(listOf(search.method.output)?.message, rows, columns, opens);
   if (actions === undefined) return shown;
   const { place, page, reload } = on;
+  const nameOf = nameIn(listed, on.names);
   const acts = (row: JsonObject) => (
     <Actions
-      {...{ actions, place, name: nameIn(listed)(row) }}
+      {...{ actions, place, name: nameOf(row) }}
       subject={{ object: row, page }}
       reload={async () => (await reload()).find((each) => keyOfRow(each) === keyOfRow(row))}
     />
