@@ -101,8 +101,12 @@ export function createConsoleSessions({
     const clear = await secrets.openText(instanceId, purposeOf(digest), row.tokens);
     if (clear === undefined) return undefined;
     const idleUntil = time + limits.consoleIdleMs;
-    const later = idleUntil - (row.idleUntil ?? row.seenAt).getTime();
-    if (later * notesPerIdle >= limits.consoleIdleMs) {
+    const unnoted = Math.max(
+      time - row.seenAt.getTime(),
+      // Under a longer limit than when it was last noted.
+      idleUntil - (row.idleUntil ?? row.seenAt).getTime(),
+    );
+    if (unnoted * notesPerIdle >= limits.consoleIdleMs) {
       const noted = { seenAt: new Date(time), idleUntil: new Date(idleUntil) };
       await write(instanceId, updateRows(consoleSessions, { instanceId, digest }, noted));
     }

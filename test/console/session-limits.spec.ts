@@ -73,6 +73,19 @@ describe("the limits of a session of the console (K4, decision 0383)", () => {
     });
   }
 
+  it("count from the last call when made shorter, not from one long before", async () => {
+    const { agent } = await enter();
+    shift += 200_000;
+    await limits({ console_idle_expiration: "300s" });
+    for (let n = 0; n < 3; n++) {
+      assert.ok(await mayCall(agent));
+      shift += 200_000;
+    }
+    assert.ok(await mayCall(agent));
+    shift += 300_000;
+    assert.ok(!(await mayCall(agent)));
+  });
+
   it("are longer for whoever calls after they were made so, and bring back nobody who had left", async () => {
     await limits({ console_idle_expiration: "120s" });
     const { agent } = await enter();

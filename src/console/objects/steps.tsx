@@ -34,6 +34,7 @@ export function useSteps(): Taken {
 }
 
 export function Steps({ steps: { steps } }: { steps: Taken }) {
+  if (steps.length === 0) return <p className={style["lead"]}>{t("empty")}</p>;
   return (
     <ol className={style["steps"]}>
       {steps.map(({ step: { word, to }, isTaken }) => (
