@@ -30,7 +30,8 @@ mkdirSync(pictures, { recursive: true });
 assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
 const world = await makeConsoleWorld(peer, (kind) => `Zoo ${kind}`);
 const isWanted = (address: string) =>
-  only.length === 0 || only.some((each) => address === each || (each !== "/" && address.startsWith(each)));
+  only.length === 0 ||
+  only.some((each) => address === each || (each !== "/" && address.startsWith(each)));
 const addresses = addressesOf(world).filter(isWanted);
 for (const language of languages) await tour(language);
 await endVisits();

@@ -106,7 +106,9 @@ export function describeSessions(): void {
       await rowOf(page, "Browser 3 of Curlew").waitFor();
       assert.deepEqual(await faultsOf(page), []);
       await shoot(page, "sessions-phone");
-      await page.getByRole("button", { name: `End: Curlew Heron Browser 1 of Curlew ${first}` }).click();
+      await page
+        .getByRole("button", { name: `End: Curlew Heron Browser 1 of Curlew ${first}` })
+        .click();
       await dialogOf(page).getByRole("button", { name: "End", exact: true }).click();
       await done(page, "End");
       await rowOf(page, "Browser 1 of Curlew").waitFor({ state: "detached" });

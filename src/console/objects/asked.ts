@@ -67,8 +67,9 @@ export const foreseenRows = (
   { id, tab }: { id: string; tab: string },
   { may, permissionOf }: Pick<Rights, "may" | "permissionOf">,
 ): { search: Search; request: JsonObject }[] =>
-  rows.flatMap(({ search, when, ...each }) => {
-    if (search === undefined || when !== undefined || each.tab !== tab) return [];
+  rows.flatMap(({ search, when, isByPeriod, ...each }) => {
+    if (search === undefined || each.tab !== tab) return [];
+    if (when !== undefined || isByPeriod === true) return [];
     const everywhere = organization === undefined ? { isInstance: true as const } : anyOrganization;
     // Where the schema states no permission, the object decides who may.
     const isStated = permissionOf(search.method, everywhere) !== "";

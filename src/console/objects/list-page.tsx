@@ -52,7 +52,9 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   useWatch(watched, () => void pages.reload().catch(() => undefined));
   const names = useNames(pages.rows ?? [], listed.columns);
   const columns = useListColumns(listed, pages.rows ?? [], {
-    ...{ place, page, names },
+    place,
+    page,
+    names,
     reload: pages.reload,
   });
   const [marks] = useState(createMarks);

@@ -164,9 +164,7 @@ describe("sign-ins (L3)", () => {
       peer.pass(3_600_000);
     }
     const find = async (filters: JsonValue[] = [], query = "") =>
-      bodyOf(
-        await peer.post(`/sign_ins/_search?ctx.org_id=${organizationId}${query}`, filters),
-      );
+      bodyOf(await peer.post(`/sign_ins/_search?ctx.org_id=${organizationId}${query}`, filters));
     const idsOf = ({ result }: Body) => result.map(({ details }: Body) => details.id);
     const all = await find();
     assert.deepEqual(idsOf(all), ids);

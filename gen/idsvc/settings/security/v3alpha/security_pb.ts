@@ -88,8 +88,9 @@ export type SetSecuritySettings = Message<"idsvc.settings.security.v3alpha.SetSe
   consoleSessionLifetime?: SetDuration | undefined;
 
   /**
-   * After which time without a call somebody is no longer signed in to the console: 1 minute to 720 hours (30 days). What has ended by it
-   * stays ended. Set for the instance alone, whose console it is.
+   * After which time without a call somebody is no longer signed in to the console: 1 minute to 720 hours (30 days). A shorter time counts
+   * at once, a longer one from their next call on; it brings back nobody whose time was over. Set for the instance alone, whose console
+   * it is.
    *
    * @generated from field: optional idsvc.settings.object.v3alpha.SetDuration console_idle_expiration = 8;
    */
