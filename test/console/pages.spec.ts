@@ -189,6 +189,21 @@ describe("the console in a browser", () => {
     expectQuiet(visit);
   });
 
+  it("shows the pages of an area in one row on a phone, at the one that is open", async () => {
+    await using visit = await enter("/ui/console/settings/security", { viewport: phone });
+    const { page } = visit;
+    const area = ["/settings/security", "/settings/login", "/schemas", "/providers", "/texts"];
+    for (const path of area) {
+      await visit.go(path);
+      const row = page.locator("main nav");
+      const [all, open] = [row, row.locator("[aria-current=page]")].map((each) => each.boundingBox());
+      const [{ x = 0, width = 0, height = 0 }, one] = [(await all) ?? {}, await open];
+      assert.ok(height > 24 && height < 60, `${path}: ${height} high`);
+      assert.ok(one !== null && one.x >= x && one.x + one.width <= x + width, path);
+    }
+    expectQuiet(visit);
+  });
+
   it("says why something is not shown, with what to tell who can help", async () => {
     await using visit = await enterAgain("/people/404");
     const { page } = visit;
