@@ -196,10 +196,11 @@ describe("the console in a browser", () => {
     for (const path of area) {
       await visit.go(path);
       const row = page.locator("main nav");
-      const [all, open] = [row, row.locator("[aria-current=page]")].map((each) => each.boundingBox());
-      const [{ x = 0, width = 0, height = 0 }, one] = [(await all) ?? {}, await open];
-      assert.ok(height > 24 && height < 60, `${path}: ${height} high`);
-      assert.ok(one !== null && one.x >= x && one.x + one.width <= x + width, path);
+      const whole = await row.boundingBox();
+      const open = await row.locator("[aria-current=page]").boundingBox();
+      assert.ok(whole !== null && open !== null, path);
+      assert.ok(whole.height > 24 && whole.height < 60, `${path}: ${whole.height} high`);
+      assert.ok(open.x >= whole.x && open.x + open.width <= whole.x + whole.width, path);
     }
     expectQuiet(visit);
   });
