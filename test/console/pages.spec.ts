@@ -201,8 +201,8 @@ describe("the console in a browser", () => {
       assert.ok(whole !== null && open !== null, path);
       assert.ok(whole.height > 24 && whole.height < 60, `${path}: ${whole.height} high`);
       // A row scrolls by whole pixels.
-      const [before, behind] = [open.x - whole.x, whole.x + whole.width - open.x - open.width];
-      assert.ok(before > -1 && behind > -1, `${path}: ${before} before, ${behind} behind`);
+      const [ahead, behind] = [open.x - whole.x, whole.x + whole.width - open.x - open.width];
+      assert.ok(ahead > -1 && behind > -1, `${path}: ${ahead} before it, ${behind} behind`);
     }
     expectQuiet(visit);
   });
