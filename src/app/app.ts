@@ -194,10 +194,7 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   const metrics = metricsOf(kernel, services, { budgets, refusals, siblings, followers });
   executor.measure(metrics);
   const ofStore = clientPorts({ ...deps, features });
-  const consoleSessions = createConsoleSessions(deps, {
-    sessionMs: config.consoleSessionMs,
-    idleMs: config.consoleIdleMs,
-  });
+  const consoleSessions = createConsoleSessions(deps);
   const ports = portsOf(kernel, deps, {
     organizations: organizationReader(db),
     validator: protovalidate,

@@ -121,8 +121,6 @@ export function loadConfig(input: ConfigInput): Config {
     proxyHeaders: read(options.proxyHeaders),
     ...budgets(read),
     maxMessageBytes: read(options.maxMessageBytes),
-    consoleSessionMs: read(options.consoleSessionMs),
-    consoleIdleMs: read(options.consoleIdleMs),
     callTimeoutMs: read(options.callTimeoutMs),
     shutdownTimeoutMs: read(options.shutdownTimeoutMs),
     maxConnections: read(options.maxConnections),

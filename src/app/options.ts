@@ -316,20 +316,6 @@ export const options = {
     unit: "bytes",
     why: "Longest request message, unless the method names a longer one.",
   },
-  consoleSessionMs: {
-    env: "IDSVC_CONSOLE_SESSION",
-    type: type.duration("1m", "720h"),
-    default: "12h",
-    unit: "duration",
-    why: "Longest time for which somebody is signed in to the console. It ends with their access token at the latest.",
-  },
-  consoleIdleMs: {
-    env: "IDSVC_CONSOLE_IDLE",
-    type: type.duration("1m", "720h"),
-    default: "1h",
-    unit: "duration",
-    why: "Time without a call after which somebody is no longer signed in to the console.",
-  },
   callTimeoutMs: {
     env: "IDSVC_CALL_TIMEOUT",
     type: type.duration("100ms", "1h"),

@@ -3,12 +3,13 @@ import type { BrowserTokens } from "../authz/ports.ts";
 import { type Awaitable, whenKnown } from "../awaitable.ts";
 import type { Deps } from "../projection/module.ts";
 import { rowById } from "../projection/ids.ts";
+import { type SecurityPolicy, securitySettingsReader } from "../settings/security/index.ts";
 import { deleteRows, insertRow, type RowChange, updateRows } from "../storage/row-change.ts";
+import type { Row } from "../storage/table.ts";
 import { sessionCookie } from "./cookies.ts";
 import { consoleSessions } from "./tables.ts";
 
-/** How long a session lasts at most, and how long without a call. */
-export type ConsoleLimits = { sessionMs: number; idleMs: number };
+type Limits = Pick<SecurityPolicy, "consoleSessionMs" | "consoleIdleMs">;
 
 /** What the service stores for a browser. */
 export type StoredTokens = { access: string; id: string };
@@ -49,11 +50,31 @@ export function isOfConsole({ issuer, headers }: Call): boolean {
   return headers.get(consoleHeader) === "1" && origin === issuer && site === "same-origin";
 }
 
-/** The sessions of browsers in the console (K4, decision 0351). */
-export function createConsoleSessions(
-  { db, secrets, now }: Pick<Deps, "db" | "secrets" | "now">,
-  { sessionMs, idleMs }: ConsoleLimits,
-): ConsoleSessions {
+/**
+ * Whether a session has ended, by the limits of when it was opened and last noted, or by those of now: a limit that is shortened counts at
+ * once, and one that is lengthened brings back nobody who had left.
+ */
+function hasEnded(
+  { openedAt, seenAt, idleUntil, expiresAt }: Row<typeof consoleSessions>,
+  { consoleSessionMs, consoleIdleMs }: Limits,
+  time: number,
+): boolean {
+  const ends = [
+    expiresAt.getTime(),
+    seenAt.getTime() + consoleIdleMs,
+    ...(idleUntil === null ? [] : [idleUntil.getTime()]),
+    ...(openedAt === null ? [] : [openedAt.getTime() + consoleSessionMs]),
+  ];
+  return Math.min(...ends) <= time;
+}
+
+/** The sessions of browsers in the console (K4, decision 0351), within the limits that the instance has set (decision 0383). */
+export function createConsoleSessions({
+  db,
+  secrets,
+  now,
+}: Pick<Deps, "db" | "secrets" | "now">): ConsoleSessions {
+  const limitsOf = securitySettingsReader(db);
   const byDigest = rowById(db, consoleSessions);
   const digestOf = (instanceId: string, cookie: string) =>
     secrets.digest(instanceId, `console:${cookie}`);
@@ -72,13 +93,22 @@ export function createConsoleSessions(
     const row = await byDigest(instanceId, digest);
     if (row === undefined) return undefined;
     const time = now().getTime();
-    const idle = time - row.seenAt.getTime();
-    if (row.expiresAt.getTime() <= time || idle >= idleMs) return undefined;
+    const limits = await limitsOf(instanceId);
+    if (hasEnded(row, limits, time)) {
+      await write(instanceId, deleteRows(consoleSessions, { instanceId, digest }));
+      return undefined;
+    }
     const clear = await secrets.openText(instanceId, purposeOf(digest), row.tokens);
     if (clear === undefined) return undefined;
-    if (idle * notesPerIdle >= idleMs) {
-      const where = { instanceId, digest };
-      await write(instanceId, updateRows(consoleSessions, where, { seenAt: new Date(time) }));
+    const idleUntil = time + limits.consoleIdleMs;
+    const unnoted = Math.max(
+      time - row.seenAt.getTime(),
+      // Under a longer limit than when it was last noted.
+      idleUntil - (row.idleUntil ?? row.seenAt).getTime(),
+    );
+    if (unnoted * notesPerIdle >= limits.consoleIdleMs) {
+      const noted = { seenAt: new Date(time), idleUntil: new Date(idleUntil) };
+      await write(instanceId, updateRows(consoleSessions, { instanceId, digest }, noted));
     }
     // What is sealed was written by `open`.
     return JSON.parse(Buffer.from(clear).toString()) as StoredTokens;
@@ -96,10 +126,12 @@ export function createConsoleSessions(
       const digest = await digestOf(instanceId, cookie);
       const clear = Buffer.from(JSON.stringify(tokens));
       const sealed = await secrets.sealText(instanceId, purposeOf(digest), clear);
-      const lifeMs = Math.min(lastMs, sessionMs);
-      const seenAt = now();
-      const expiresAt = new Date(seenAt.getTime() + lifeMs);
-      const row = { instanceId, digest, tokens: sealed, seenAt, expiresAt };
+      const { consoleSessionMs, consoleIdleMs } = await limitsOf(instanceId);
+      const lifeMs = Math.min(lastMs, consoleSessionMs);
+      const openedAt = now();
+      const after = (ms: number) => new Date(openedAt.getTime() + ms);
+      const ends = { idleUntil: after(consoleIdleMs), expiresAt: after(lifeMs) };
+      const row = { instanceId, digest, tokens: sealed, openedAt, seenAt: openedAt, ...ends };
       await write(instanceId, insertRow(consoleSessions, row));
       return sessionCookie.set(cookie, isTls(at), Math.floor(lifeMs / 1000));
     },

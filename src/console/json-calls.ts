@@ -67,11 +67,26 @@ type PagesOptions = {
   again?: (rows: readonly JsonObject[]) => number | false;
 };
 
-/** The pages of a search, one behind the other by cursor: nothing is counted or skipped. */
+/** How the pages of a search are asked for, one behind the other by cursor: nothing is counted or skipped. */
+export const pagesOf = (
+  method: DescMethodUnary,
+  request: JsonObject,
+  { isDescending = false, pageSize = usualPageSize }: Omit<PagesOptions, "again"> = {},
+) => ({
+  queryKey: [...keyOf(method, request), isDescending, pageSize],
+  initialPageParam: "",
+  queryFn({ pageParam: after, signal }: { pageParam: string; signal: AbortSignal }) {
+    const asked = pageRequest(method, request, { limit: pageSize, isDescending, after });
+    return callByJson(method, asked, signal);
+  },
+  getNextPageParam: (answer: JsonObject) => textAt(answer, "details.next") || undefined,
+});
+
+/** The pages of a search. */
 export function usePages(
   method: DescMethodUnary,
   request: JsonObject,
-  { isDescending = false, pageSize = usualPageSize, again }: PagesOptions = {},
+  { again, ...options }: PagesOptions = {},
 ) {
   const list = listOf(method.output);
   /** Rows that have no state of their own, such as texts, have that of all of them together. */
@@ -81,18 +96,13 @@ export function usePages(
     return sequence === undefined ? rows : rows.map((row) => ({ details: { sequence }, ...row }));
   };
   const found = useInfiniteQuery({
-    queryKey: [...keyOf(method, request), isDescending, pageSize],
-    initialPageParam: "",
-    queryFn({ pageParam: after, signal }) {
-      const asked = pageRequest(method, request, { limit: pageSize, isDescending, after });
-      return callByJson(method, asked, signal);
-    },
-    getNextPageParam: (answer) => textAt(answer, "details.next") || undefined,
+    ...pagesOf(method, request, options),
     ...(again && { staleTime: 0 }),
     refetchInterval: ({ state: { data } }) => again?.(data?.pages.flatMap(rowsIn) ?? []) ?? false,
   });
   async function* all() {
     for (let after: string | undefined = ""; after !== undefined; ) {
+      const { isDescending = false } = options;
       const asked = pageRequest(method, request, { limit: largestPage, isDescending, after });
       const page: JsonObject = await callByJson(method, asked);
       yield rowsIn(page);

@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
 } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { askAhead } from "./ahead.ts";
 import { Back } from "./shell/back.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { Problem } from "./parts/problem.tsx";
@@ -18,6 +19,7 @@ const names = [
   "tab",
   "from",
   "to",
+  "person",
   "language",
   "job",
   "request",
@@ -42,6 +44,12 @@ const home = createRoute({
   getParentRoute: () => shell,
   path: "/",
   component: lazyRouteComponent(() => import("./objects/home.tsx"), "Home"),
+});
+
+const steps = createRoute({
+  getParentRoute: () => shell,
+  path: "/first-steps",
+  component: lazyRouteComponent(() => import("./objects/home.tsx"), "FirstSteps"),
 });
 
 // Where a log-in in a window of its own ends.
@@ -88,6 +96,11 @@ const objectPages = objects.map((route) =>
   createRoute({
     getParentRoute: () => shell,
     path: route.path,
+    loaderDeps: ({ search: { tab } }) => ({ tab }),
+    // The page does not wait for it.
+    loader({ params, deps: { tab } }) {
+      void askAhead(route, Reflect.get(params, "id") ?? "", tab).catch(() => undefined);
+    },
     component: lazyRouteComponent(async () => ({ default: await objectPageOf(route) })),
   }),
 );
@@ -101,7 +114,10 @@ export const router = createRouter({
     return text === "" ? "" : `?${text}`;
   },
   basepath: "/ui/console",
-  routeTree: root.addChildren([shell.addChildren([home, ...areaPages, ...objectPages]), back]),
+  routeTree: root.addChildren([
+    shell.addChildren([home, steps, ...areaPages, ...objectPages]),
+    back,
+  ]),
   defaultPendingComponent: Waiting,
   defaultErrorComponent: ({ error, reset }) => <Problem error={error} retry={reset} />,
   scrollRestoration: true,

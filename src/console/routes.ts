@@ -4,7 +4,17 @@ import type { Kind, Listed, SettingsGroup } from "./declared/declare.ts";
 /** What an address may say of a page beside its path, all of it text. */
 export type PageSearch = Partial<
   Record<
-    "q" | "org" | "state" | "tab" | "from" | "to" | "language" | "job" | "request" | "near",
+    | "q"
+    | "org"
+    | "state"
+    | "tab"
+    | "from"
+    | "to"
+    | "person"
+    | "language"
+    | "job"
+    | "request"
+    | "near",
     string
   >
 >;
@@ -60,6 +70,15 @@ export const pages: readonly PageRoute[] = [
     shows: "list",
     needs: "UserService.SearchUsers",
     load: async () => (await people()).people,
+  },
+  {
+    area: "people",
+    path: "/sessions",
+    word: "sessions",
+    scope: "anywhere",
+    shows: "list",
+    needs: "SignInService.SearchSignIns",
+    load: async () => (await people()).sessions,
   },
   {
     area: "organizations",

@@ -70,8 +70,6 @@ describe("layers", () => {
       IDSVC_RATE_LIMIT_CHANGES: "4",
       IDSVC_RATE_LIMIT_INSTANCE: "50",
       IDSVC_RATE_LIMIT_INSTANCE_CHANGES: "40",
-      IDSVC_CONSOLE_SESSION: "8h",
-      IDSVC_CONSOLE_IDLE: "30m",
       IDSVC_LOG_ADDRESSES: "hashed",
       IDSVC_METRICS_PORT: "9464",
       IDSVC_METRICS_TOKEN: "a-token-of-metrics",

@@ -134,6 +134,8 @@ describe("the option of_instance", () => {
     ["security", "related_origins", []],
     ["security", "security_contacts", []],
     ["security", "security_policy_url", "https://example.com/security"],
+    ["security", "console_session_lifetime", "28800s"],
+    ["security", "console_idle_expiration", "1800s"],
   ];
 
   it("is tested here wherever it stands", () => {

@@ -5,6 +5,7 @@ import type { ConsoleWorld } from "./world.ts";
 /** Every page of the console, and every tab of the objects of every kind. */
 export const addressesOf = ({ organizationId, objects }: ConsoleWorld): string[] => [
   "/",
+  "/first-steps",
   ...pages.map(({ path }) => path),
   `/people?org=${organizationId}`,
   `/texts?org=${organizationId}&q=password`,

@@ -79,8 +79,11 @@ describe("what the console declares", () => {
     const read = (message: DescMessage, request: JsonObject) => void fromJson(message, request);
     for (const { listed } of declaredLists) {
       const { method, request } = listed.search;
+      const period = { from: "2026-11-26T00:00:00Z", to: "2026-11-27T00:00:00Z" };
       for (const state of ["", ...(listed.states ?? [])]) {
         read(method.input, request({ q: "a", org: "3", state, language: "en" }));
+        const all = { q: "a", org: "3", state, language: "en", person: "4", period };
+        read(method.input, request({ ...all, request: "5", near: "6" }));
         read(method.input, request({ q: "", org: undefined, state, language: "en" }));
       }
     }

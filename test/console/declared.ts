@@ -148,7 +148,8 @@ export const declaredWords = (): string[] => [
   ...declaredKinds.flatMap(({ kind }) => (kind.guide ? (kind.guideWord ?? "guideLead") : [])),
   ...offered.flatMap(({ action }) => [
     action.word,
-    ...[action.about ?? [], action.send ?? [], action.concerns?.word ?? []].flat(),
+    ...[action.about ?? [], action.did ?? [], action.send ?? []].flat(),
+    ...[action.concerns?.word ?? []].flat(),
     ...(action.fields ?? []).flatMap((each) =>
       isWays(each) ? [each.word, ...each.ways.map(({ word }) => word)] : [],
     ),

@@ -7,13 +7,16 @@ import { endVisits, enter, faultsOf, peer, strangers } from "./visits.ts";
 import { makeConsoleWorld } from "./world.ts";
 
 // `npm run console:gallery -- <folder> [language ...]` opens every page of the console, and every tab of the objects of every kind, in three
-// languages or in those that are named, and writes a picture of each on three widths, light, dark and in forced colours. It ends with 1 for a
-// page on which axe finds something, that scrolls sideways, that was refused a call, or that breaks its content security policy.
+// languages or in those that are named, and writes a picture of each on three widths, light, dark and in forced colours. Where addresses are
+// named beside languages (`de /sessions`), it opens those that begin so alone; `/` is the first page. It ends with 1 for a page on which axe
+// finds something, that scrolls sideways, that was refused a call, or that breaks its content security policy.
 
 const [folder, ...wanted] = process.argv.slice(2);
 if (folder === undefined) throw new Error("wants a folder");
 const pictures = resolve(folder);
-const languages = wanted.length > 0 ? wanted : ["en", "de", "ja"];
+const named = wanted.filter((each) => !each.startsWith("/"));
+const only = wanted.filter((each) => each.startsWith("/"));
+const languages = named.length > 0 ? named : ["en", "de", "ja"];
 const widths = [1440, 768, 360];
 const colours = [
   { name: "light", media: { colorScheme: "light", forcedColors: "none" } },
@@ -26,7 +29,10 @@ const faults: string[] = [];
 mkdirSync(pictures, { recursive: true });
 assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
 const world = await makeConsoleWorld(peer, (kind) => `Zoo ${kind}`);
-const addresses = addressesOf(world);
+const isWanted = (address: string) =>
+  only.length === 0 ||
+  only.some((each) => address === each || (each !== "/" && address.startsWith(each)));
+const addresses = addressesOf(world).filter(isWanted);
 for (const language of languages) await tour(language);
 await endVisits();
 console.log(`${addresses.length} pages, ${taken} pictures`);

@@ -13,7 +13,11 @@ export function describeHistory(): void {
       await using visit = await enterAgain(`/organizations/${id}?tab=history`);
       const { page } = visit;
       await page.locator('summary[title="org.changed"]').first().waitFor();
-      for (const summary of await page.locator("main summary").all()) await summary.click();
+      // What is opened moves what is below it.
+      for (const each of await page.locator("main details").all()) {
+        await each.locator("summary").click();
+        await each.locator("dl > div").first().waitFor();
+      }
       const written = async (type: string, nth: number) =>
         page
           .locator("details", { has: page.locator(`summary[title="${type}"]`) })

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { until } from "../jobs/place.ts";
+import { personWithTotp } from "../login/people.ts";
 import { bodyOf } from "../support/peer.ts";
 import { enter, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
 import type { ConsoleWorld } from "./world.ts";
@@ -42,6 +45,34 @@ export function describeHome(world: () => ConsoleWorld): void {
       await mail.getByText(needed).waitFor();
       bodyOf(await peer.post(`/smtp_providers/${provider}/_activate`));
       expectQuiet(visit);
+    });
+
+    it("shows first steps until all are taken, and leads to them from then on", async () => {
+      await using visit = await enter("/ui/console/");
+      const { page } = visit;
+      const heading = page.getByRole("heading", { name: "First steps" });
+      await heading.waitFor();
+      const secured = page.getByRole("listitem").filter({ hasText: "second factor" });
+      assert.equal(await secured.getByText("Done").count(), 0);
+      assert.equal(await page.getByRole("link", { name: "First steps" }).count(), 0);
+      // Somebody with a second factor in their place: one of their own would ask for it.
+      const { id: other } = await personWithTotp(peer);
+      const { input } = UserService.method.getUser;
+      const body = toBinary(input, create(input, { id: other }));
+      await page.route(/GetUser$/, (route) => route.continue({ postData: Buffer.from(body) }));
+      await page.reload();
+      const again = page.getByRole("link", { name: "First steps" });
+      await again.waitFor();
+      assert.equal(await heading.count(), 0);
+      assert.deepEqual(await faultsOf(page), []);
+      await again.click();
+      await page.getByRole("heading", { level: 1, name: "First steps" }).waitFor();
+      assert.equal(await page.getByRole("listitem").filter({ hasText: "Done" }).count(), 5);
+      assert.deepEqual(await faultsOf(page), []);
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: "Search" }).fill("first");
+      await page.getByRole("option", { name: /First steps/ }).waitFor();
+      await page.keyboard.press("Escape");
     });
 
     it("shows an administrator of one organization its log-ins, and nothing of the instance", async () => {

@@ -4,11 +4,13 @@ import { after, before, describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { describeAccess } from "./access.ts";
+import { describeAhead } from "./ahead.ts";
 import { addressesOf } from "./addresses.ts";
 import { describeChanges } from "./changes.ts";
 import { describeHistory } from "./history.ts";
 import { describeDomains } from "./domains.ts";
 import { describeLists } from "./lists.ts";
+import { describeSessions } from "./sessions.ts";
 import { describeDisturbed } from "./disturbed.ts";
 import { describeHome } from "./home.ts";
 import {
@@ -187,6 +189,24 @@ describe("the console in a browser", () => {
     expectQuiet(visit);
   });
 
+  it("shows the pages of an area in one row on a phone, at the one that is open", async () => {
+    await using visit = await enter("/ui/console/settings/security", { viewport: phone });
+    const { page } = visit;
+    const area = ["/settings/security", "/settings/login", "/schemas", "/providers", "/texts"];
+    for (const path of area) {
+      await visit.go(path);
+      const row = page.locator("main nav");
+      const whole = await row.boundingBox();
+      const open = await row.locator("[aria-current=page]").boundingBox();
+      assert.ok(whole !== null && open !== null, path);
+      assert.ok(whole.height > 24 && whole.height < 60, `${path}: ${whole.height} high`);
+      // A row scrolls by whole pixels.
+      const [ahead, behind] = [open.x - whole.x, whole.x + whole.width - open.x - open.width];
+      assert.ok(ahead > -1 && behind > -1, `${path}: ${ahead} before it, ${behind} behind`);
+    }
+    expectQuiet(visit);
+  });
+
   it("says why something is not shown, with what to tell who can help", async () => {
     await using visit = await enterAgain("/people/404");
     const { page } = visit;
@@ -257,8 +277,10 @@ describe("the console in a browser", () => {
 
 describeHome(() => world);
 describeAccess(() => world);
+describeAhead(() => world);
 describeChanges();
 describeHistory();
 describeLists();
+describeSessions();
 describeDomains();
 describeDisturbed();

@@ -4,57 +4,23 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { after, describe, it } from "node:test";
-import type { JsonObject } from "@bufbuild/protobuf";
 import { bodyOf, uniqueName } from "../support/peer.ts";
-import { addPersonNamed, signIn } from "../support/login.ts";
 import { basic, paths, startOidc } from "../support/oidc.ts";
 import { systemCaller } from "../support/system-caller.ts";
-import { errorOf, type UserAgent, userAgent } from "../support/user-agent.ts";
+import { errorOf } from "../support/user-agent.ts";
+import { consoleAgents, own, permissionsPath } from "./console-agents.ts";
 
 let shift = 0;
 const operator = systemCaller();
 const peer = await startOidc({
   now: () => new Date(Date.now() + shift),
-  env: { ...operator.env, IDSVC_CONSOLE_SESSION: "10m", IDSVC_CONSOLE_IDLE: "2m" },
+  env: operator.env,
 });
 after(() => peer[Symbol.asyncDispose]());
 const { issuer } = peer;
 
-const own = { "x-idsvc-console": "1" };
-const sent = { origin: issuer, "sec-fetch-site": "same-origin", ...own };
-const permissionsPath = "/idsvc.resources.auth.v3alpha.AuthService/GetMyPermissions";
+const { sent, call, mayCall, enter } = consoleAgents(peer);
 const sessionName = "idsvc-console";
-
-/** Calls as the console does, over Connect; the status and the reason of a refusal. */
-async function call(
-  agent: Pick<UserAgent, "cookies">,
-  headers: Record<string, string> = sent,
-  path = permissionsPath,
-  body = "{}",
-) {
-  const cookie = [...agent.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  const answer = await fetch(`${issuer}${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(cookie && { cookie }), ...headers },
-    body,
-  });
-  const json = Object(await answer.json());
-  return { status: answer.status, json, headers: answer.headers };
-}
-const mayCall = async (agent: UserAgent): Promise<boolean> => (await call(agent)).status === 200;
-
-/** Opens the console in a new browser, as a person who may do something. */
-async function enter(roles: string[] = ["IAM_OWNER"], to = "/ui/console/people", org?: string) {
-  const addPerson = (more?: JsonObject) => peer.addPerson(more, org);
-  const { id, loginName } = await addPersonNamed({ addPerson, get: peer.get });
-  const membership = { ctx: { instance_id: peer.app.made.instance_id }, user_id: id, roles };
-  const made = roles.length === 0 ? undefined : await peer.post("/memberships", membership);
-  const agent = userAgent(issuer);
-  await agent.open(`/ui/console/login?${new URLSearchParams({ to, ...(org && { org }) })}`);
-  const shown = await signIn(agent, loginName);
-  assert.equal(shown.url.pathname, new URL(to, issuer).pathname);
-  return { agent, id, loginName, membershipId: made && String(bodyOf(made, 201).details.id) };
-}
 
 describe("the log-in of the console (K4)", () => {
   it("leads back to the page that it was begun for, and the browser gets one cookie and no token", async () => {
@@ -270,26 +236,6 @@ describe("the session of the console (K4)", () => {
     const [answer] = await once(asked.end("{}"), "response");
     assert.equal(answer.statusCode, 401, await text(answer));
     assert.ok(await mayCall(agent));
-  });
-
-  it("ends after a time without a call", async () => {
-    const { agent } = await enter();
-    for (let n = 0; n < 3; n++) {
-      shift += 80_000;
-      assert.ok(await mayCall(agent));
-    }
-    shift += 120_000;
-    assert.ok(!(await mayCall(agent)));
-  });
-
-  it("ends after the longest time, however often it calls", async () => {
-    const { agent } = await enter();
-    for (let n = 0; n < 11; n++) {
-      shift += 50_000;
-      assert.ok(await mayCall(agent));
-    }
-    shift += 50_000;
-    assert.ok(!(await mayCall(agent)));
   });
 
   it("ends where the person leaves: here, in their tokens, and in the browser", async () => {

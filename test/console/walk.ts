@@ -16,7 +16,7 @@ import {
 } from "../../src/console/declared/declare.ts";
 import { contextsAbove, membersMethod, rolesMethod } from "../../src/console/declared/access.ts";
 import { checks, headOfLog, logIns } from "../../src/console/declared/health.ts";
-import { firstSteps } from "../../src/console/declared/home.ts";
+import { firstSteps, mayTake } from "../../src/console/declared/home.ts";
 import { ownInstance } from "../../src/console/declared/own-instance.ts";
 import { listOf, objectsAt } from "../../src/console/declared/schema.ts";
 import { objectRequest, pageRequest, placeOf, shownRows } from "../../src/console/objects/asked.ts";
@@ -220,9 +220,8 @@ export async function walk(
   }
 
   await ask("/", UserService.method.getUser, { id: me.userId });
-  for (const { method, request } of firstSteps) {
-    if (may(method, { isInstance: true }) || may(method))
-      await ask("/", method, request(me.userId));
+  for (const step of firstSteps) {
+    if (mayTake(step, may)) await ask("/", step.method, step.request(me));
   }
   const instance = { isInstance: true as const };
   const looked = checks.filter(({ method }) => may(method, instance));

@@ -67,6 +67,8 @@ const groups: [path: string, values: JsonObject, ofOrganization?: JsonObject][] 
       related_origins: { value: ["https://login.example.com"] },
       security_contacts: { value: ["mailto:security@example.com"] },
       security_policy_url: "https://example.com/security",
+      console_session_lifetime: "28800s",
+      console_idle_expiration: "1800s",
     },
     { enable_impersonation: false, allowed_frame_origins: { value: [] } },
   ],
@@ -92,6 +94,8 @@ const ofInstance: ReadonlySet<string> = new Set([
   "related_origins",
   "security_contacts",
   "security_policy_url",
+  "console_session_lifetime",
+  "console_idle_expiration",
 ]);
 
 /** Languages have setters of their own. */

@@ -126,6 +126,8 @@ export type Action = {
   outcome?: readonly Outcome[];
   /** What is done next with the answer. */
   next?: Action;
+  /** What the notice that it is done says before the word, where that is a name alone. */
+  did?: string;
   /** Leads to the new object, or to the list that it stood in. */
   leadsTo?: string;
   /** The tab of it to open. */
@@ -171,14 +173,16 @@ export type Rows = {
 };
 
 /**
- * What a list is filtered by: the beginning of a name, an organization, a state, the language that is chosen, and of events the request that
- * they come of, with the position of one of them.
+ * What a list is filtered by: the beginning of a name, an organization, a state, the language that is chosen, a person, a span of time, and of
+ * events the request that they come of, with the position of one of them.
  */
 export type ListTyped = {
   q: string;
   org: string | undefined;
   state: string;
   language: string;
+  person?: string | undefined;
+  period?: Period;
   request?: string | undefined;
   near?: string | undefined;
 };
@@ -204,6 +208,12 @@ export type Listed = {
   isByRequest?: true;
   /** Nothing is filtered by what names begin with. */
   hasNoFilter?: true;
+  /** It can show what belongs to one person alone. */
+  isByPerson?: true;
+  /** A span of time is chosen. */
+  isByPeriod?: true;
+  /** What a row is called where something is done with it; by default what stands in its first column. */
+  name?: (row: JsonObject, nameOf: (kind: Reference, id: string) => string) => string;
   columns: readonly Shown[];
   opens?: Opens;
   actions?: readonly Action[];

@@ -3,7 +3,9 @@ import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
+import type { May } from "../rights-of.ts";
 import { at } from "./declare.ts";
+import { memberPermission } from "./member-permission.ts";
 import { objectsAt } from "./schema.ts";
 
 /** A step: where it is taken, and what tells that it was. */
@@ -11,13 +13,20 @@ export type FirstStep = {
   word: string;
   to: string;
   method: DescMethodUnary;
-  request: (userId: string) => JsonObject;
+  request: (me: { userId: string; instanceId: string }) => JsonObject;
+  /** The permission in the instance to look for, where the schema states none. */
+  permission?: string;
   isTaken: (answer: JsonObject) => boolean;
 };
 
 const some = { query: { limit: 10, skip_total: true } };
 const found = (answer: JsonObject): number => objectsAt(answer, "result").length;
-const isThere = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+
+/** Whether somebody has a use for a step. */
+export const mayTake = ({ method, permission }: FirstStep, may: May): boolean =>
+  permission === undefined
+    ? may(method, { isInstance: true }) || may(method)
+    : may("", { isInstance: true }, permission);
 
 /** From a new instance to people who log in to an application. */
 export const firstSteps: readonly FirstStep[] = [
@@ -25,22 +34,25 @@ export const firstSteps: readonly FirstStep[] = [
     word: "stepSecure",
     to: "/ui/account",
     method: UserService.method.getUser,
-    request: (userId) => ({ id: userId }),
+    request: ({ userId }) => ({ id: userId }),
     isTaken: (answer) =>
       ["web_auth_n", "totps"].some((kind) =>
-        isThere(at(answer, `user.user.authenticators.${kind}`)),
+        objectsAt(answer, `user.user.authenticators.${kind}`).some((each) => each["is_verified"]),
       ),
   },
   {
     word: "stepOwner",
     to: "/administrators",
-    request: () => some,
     method: MembershipService.method.searchMemberships,
+    permission: memberPermission("instance_id", "read"),
+    request: ({ instanceId }) => ({
+      query: { limit: 100, asc: true, skip_total: true },
+      filters: [{ context: { instance_id: instanceId } }],
+    }),
+    // The first start makes a person and a machine.
     isTaken: (answer) =>
-      objectsAt(answer, "result").filter(
-        ({ membership }) =>
-          at(membership, "ctx.instance_id") !== undefined &&
-          JSON.stringify(at(membership, "roles")).includes('"IAM_OWNER"'),
+      objectsAt(answer, "result").filter(({ membership }) =>
+        JSON.stringify(at(membership, "roles")).includes('"IAM_OWNER"'),
       ).length > 2,
   },
   {

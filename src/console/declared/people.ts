@@ -1,6 +1,18 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { SignInService } from "#gen/idsvc/resources/signin/v3alpha/sign_in_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import { type Action, begins, type Field, type Listed, present } from "./declare.ts";
+import {
+  type Action,
+  begins,
+  contextOf,
+  type Field,
+  type Listed,
+  type Period,
+  present,
+  textAt,
+} from "./declare.ts";
 import { machineData, personData } from "./person.ts";
+import { objectsAt } from "./schema.ts";
 import { id } from "./shared.ts";
 import { userName } from "./user-name.ts";
 
@@ -115,4 +127,64 @@ export const people: Listed = {
     },
   ],
   add,
+};
+
+const end: Action = {
+  word: "end",
+  method: SignInService.method.deleteSignIn,
+  given: id,
+  isDangerous: true,
+};
+
+const began = ({ from, to }: Period): JsonObject[] =>
+  present([
+    from !== undefined && {
+      creation_date: { date: from, method: "TIMESTAMP_Filter_METHOD_GREATER_OR_EQUALS" },
+    },
+    to !== undefined && { creation_date: { date: to, method: "TIMESTAMP_Filter_METHOD_LESS" } },
+  ]);
+
+/**
+ * Where everybody is signed in whose sessions the reader may see: the sessions of one person in one browser are one. They end by time, too, of
+ * which no event tells.
+ */
+export const sessions: Listed = {
+  search: {
+    method: SignInService.method.searchSignIns,
+    request: ({ org, person, period = {} }) => ({
+      ...contextOf(org),
+      filters: [...(person === undefined ? [] : [{ user_id: person }]), ...began(period)],
+    }),
+    isDescending: true,
+  },
+  isPolled: true,
+  hasNoFilter: true,
+  isByPerson: true,
+  isByPeriod: true,
+  name: (row, nameOf) =>
+    [nameOf("person", textAt(row, "user_id")), textAt(row, "browser"), textAt(row, "details.id")]
+      .filter((each) => each !== "")
+      .join(" "),
+  columns: [
+    { path: "user_id", word: "person", as: "person" },
+    {
+      path: "browser",
+      text: (row) =>
+        [textAt(row, "browser"), textAt(row, "system")].filter((each) => each !== "").join(", "),
+    },
+    { path: "address", word: "seenAddress" },
+    {
+      path: "apps",
+      word: "applications",
+      text: (row) =>
+        objectsAt(row, "apps")
+          .map((app) => textAt(app, "app_name") || textAt(app, "client_id"))
+          .join(", "),
+    },
+    { path: "details.resource_owner.id", word: "organization", as: "organization" },
+    { path: "since" },
+    { path: "last_seen" },
+  ],
+  actions: [end],
+  selected: [end],
 };

@@ -215,6 +215,7 @@ export const providers: Listed = {
   addWord: "addProviderOf",
   add: kinds.map(([type, create]) => ({
     word: typeName(type),
+    did: "providerAdded",
     send: "save",
     method: create,
     fields: fieldsIn(create.input, "idp"),

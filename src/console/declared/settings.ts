@@ -77,7 +77,14 @@ export const oidc: SettingsGroup = {
 export const security: SettingsGroup = {
   set: SecuritySettingsService.method.setSecuritySettings,
   resolve: SecuritySettingsService.method.resolveSecuritySettings,
-  ofInstance: ["allowed_link_hosts", "related_origins", "security_contacts", "security_policy_url"],
+  ofInstance: [
+    "allowed_link_hosts",
+    "related_origins",
+    "security_contacts",
+    "security_policy_url",
+    "console_session_lifetime",
+    "console_idle_expiration",
+  ],
 };
 export const features: SettingsGroup = {
   set: FeatureService.method.setFeatures,

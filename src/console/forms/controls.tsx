@@ -1,12 +1,13 @@
 import { type DescField, type JsonValue, ScalarType } from "@bufbuild/protobuf";
 import { DurationSchema, StructSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { base64Encode } from "@bufbuild/protobuf/wire";
-import { type ReactNode, useId, useState } from "react";
+import { useId, useState } from "react";
 import type { Field } from "../declared/declare.ts";
 import { nameIn } from "../declared/schema.ts";
 import { decoded, wordOf } from "../objects/value.tsx";
 import { secondsOf, t, unitText, units, zone } from "../page-data.ts";
 import style from "./forms.module.css";
+import { Labelled } from "./labelled.tsx";
 
 /** What the schema demands of a field, as far as a control shows it. */
 export type Rule = {
@@ -48,43 +49,6 @@ export function Control(props: ControlProps) {
     return <File {...props} />;
   }
   return field.as === "encoded" ? <Encoded {...props} /> : <Line {...props} />;
-}
-
-/** A label above a control, and below it what helps and what is wrong. */
-export function Labelled({
-  word,
-  error,
-  hint,
-  children,
-}: {
-  word: string;
-  error: string | undefined;
-  hint?: string | undefined;
-  children: (ids: { id: string; describedBy: string | undefined }) => ReactNode;
-}) {
-  const id = useId();
-  const wrong = `${id}-wrong`;
-  const help = `${id}-hint`;
-  const described = [
-    ...(hint === undefined ? [] : [help]),
-    ...(error === undefined ? [] : [wrong]),
-  ];
-  return (
-    <div className={style["field"]}>
-      <label htmlFor={id}>{word}</label>
-      {children({ id, describedBy: described.join(" ") || undefined })}
-      {hint !== undefined && (
-        <p id={help} className={style["hint"]}>
-          {hint}
-        </p>
-      )}
-      {error !== undefined && (
-        <p id={wrong} className={style["wrong"]}>
-          {error}
-        </p>
-      )}
-    </div>
-  );
 }
 
 const textOf = (value: JsonValue | undefined): string =>
@@ -321,6 +285,7 @@ function Span({ field, value, isRequired, error, set }: ControlProps) {
             min={0}
             name={field.path}
             required={isRequired}
+            aria-invalid={error !== undefined}
             aria-describedby={describedBy}
             value={count}
             onChange={({ target }) => send(target.value, length)}
@@ -359,6 +324,7 @@ function Instant({ field, value, isRequired, error, set }: ControlProps) {
           type="datetime-local"
           name={field.path}
           required={isRequired}
+          aria-invalid={error !== undefined}
           aria-describedby={describedBy}
           value={text === "" ? "" : localText(new Date(text))}
           onChange={({ target }) =>

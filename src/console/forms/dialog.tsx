@@ -6,6 +6,7 @@ import { messageOf, refusalOf, type Refusal } from "../calls.ts";
 import type { Action } from "../declared/declare.ts";
 import { nameIn } from "../declared/schema.ts";
 import { callByJson } from "../json-calls.ts";
+import { Waiting } from "../parts/waiting.tsx";
 import { useRights } from "../rights.ts";
 import { t } from "../page-data.ts";
 import { useWhenBack } from "./again.ts";
@@ -15,10 +16,11 @@ import { Conflict } from "./conflict.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";
 import { Answer, hasMore } from "./answer.tsx";
-import { Pasted } from "./pasted.tsx";
 import { RefusedCall } from "./refused.tsx";
 import { fieldsOf, requestOf, type Subject, type Typed } from "./request.ts";
 
+// Loaded with the first form that is filled in for many.
+const Pasted = lazy(async () => ({ default: (await import("./pasted.tsx")).Pasted }));
 // Loaded with the first form that has a preview.
 const Preview = lazy(async () => ({ default: (await import("../parts/preview.tsx")).Preview }));
 
@@ -63,7 +65,9 @@ export function ActionDialog(ask: Ask) {
           <Dialog.Title className={style["title"] ?? ""}>{t(action.word)}</Dialog.Title>
           {ask.name !== "" && <p className={style["of"]}>{ask.name}</p>}
           {action.pasted !== undefined ? (
-            <Pasted {...{ action, subject, field: action.pasted.field }} close={ask.close} />
+            <Suspense fallback={<Waiting />}>
+              <Pasted {...{ action, subject, field: action.pasted.field }} close={ask.close} />
+            </Suspense>
           ) : shown === undefined ? (
             <Asked key={action.method.name} {...ask} {...step} answered={answered} />
           ) : (

@@ -13,8 +13,9 @@ import { fieldAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
 import { wordOf } from "../objects/value.tsx";
 import { languageText, t } from "../page-data.ts";
-import { Checks, Control, type ControlProps, Labelled, type Rule } from "./controls.tsx";
+import { Checks, Control, type ControlProps, type Rule } from "./controls.tsx";
 import style from "./forms.module.css";
+import { Labelled } from "./labelled.tsx";
 import { Picker } from "./picker.tsx";
 import { initialOf, isWays, type Subject, type Typed } from "./request.ts";
 

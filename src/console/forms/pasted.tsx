@@ -5,7 +5,7 @@ import { type Action, textAt } from "../declared/declare.ts";
 import { objectsAt } from "../declared/schema.ts";
 import { callByJson } from "../json-calls.ts";
 import { t } from "../page-data.ts";
-import { Labelled } from "./controls.tsx";
+import { Labelled } from "./labelled.tsx";
 import { Fields } from "./form.tsx";
 import style from "./forms.module.css";
 import { Buttons } from "./question.tsx";

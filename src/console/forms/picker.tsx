@@ -8,8 +8,9 @@ import { callByJson } from "../json-calls.ts";
 import { useFirst, useNames } from "../objects/names.ts";
 import { wordOf } from "../objects/value.tsx";
 import { t } from "../page-data.ts";
-import { type ControlProps, Labelled } from "./controls.tsx";
+import type { ControlProps } from "./controls.tsx";
 import style from "./forms.module.css";
+import { Labelled } from "./labelled.tsx";
 
 type Found = { id: string; name: string; more: string };
 
@@ -37,7 +38,7 @@ export function Picker({
   error,
   set,
   kind,
-}: ControlProps & { kind: Picked }) {
+}: Pick<ControlProps, "field" | "value" | "isRequired" | "error" | "set"> & { kind: Picked }) {
   const id = typeof value === "string" ? value : "";
   const names = useNames([{ id }], [{ path: "id", as: kind }]);
   const [q, setQ] = useState<string>();

@@ -46,7 +46,7 @@ export function Actions({
   );
   const refresh = () => client.invalidateQueries();
   async function done(answer: JsonObject, action: Action): Promise<void> {
-    const { leadsTo, tab, newId = "details.id", word, undo } = action;
+    const { leadsTo, tab, newId = "details.id", word, did = "done", undo } = action;
     setOpen(undefined);
     // On another page by now: the reader is not taken from it, and nothing is said there.
     const isHere = open?.page === pageNow();
@@ -61,7 +61,7 @@ export function Actions({
       });
     }
     const takeBack = undo && (() => callByJson(undo.method, givenOf(undo.given, subject)));
-    if (isHere) notify(`${t("done")}: ${t(word)}`, takeBack && (() => takeBack().then(refresh)));
+    if (isHere) notify(`${t(did)}: ${t(word)}`, takeBack && (() => takeBack().then(refresh)));
     // Whatever is shown may follow from what was done.
     await refresh();
   }

@@ -1,14 +1,20 @@
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
-import { contextOf, type Kind, type Rows, textAt } from "../declared/declare.ts";
-import type { May, Place } from "../rights-of.ts";
+import { contextOf, type Kind, type Rows, type Search, textAt } from "../declared/declare.ts";
+import type { May, Place, Rights } from "../rights-of.ts";
 
 const has = ({ input }: DescMethodUnary, field: string): boolean =>
   input.fields.some(({ name }) => name === field);
 
+/** How many rows of a list on the page of an object are asked for: others follow below it, and each row has buttons. */
+export const rowsOfPage = 25;
+
+/** Whether an object is asked for as a context has it. */
+export const isOfContext = ({ get }: Kind): boolean => has(get, "ctx");
+
 /** What is asked for an object. */
-export const objectRequest = ({ get }: Kind, id: string, org: string | undefined): JsonObject => ({
+export const objectRequest = (kind: Kind, id: string, org: string | undefined): JsonObject => ({
   id,
-  ...(has(get, "ctx") ? contextOf(org) : {}),
+  ...(isOfContext(kind) ? contextOf(org) : {}),
 });
 
 /** A page of a search, where the method has pages: nothing is counted. */
@@ -49,3 +55,29 @@ export const shownRows = (
     ({ search, when }) =>
       (search === undefined || may(search.method, place)) && (when === undefined || when(object)),
   );
+
+const isWhole = (request: JsonObject): boolean => !JSON.stringify(request).includes('""');
+
+/**
+ * The lists of a tab that can be asked for before the object is known: by its ID alone, by somebody who may read them of every object of
+ * the kind.
+ */
+export const foreseenRows = (
+  { rows, organization }: Kind,
+  { id, tab }: { id: string; tab: string },
+  { may, permissionOf }: Pick<Rights, "may" | "permissionOf">,
+): { search: Search; request: JsonObject }[] =>
+  rows.flatMap(({ search, when, isByPeriod, ...each }) => {
+    if (search === undefined || each.tab !== tab) return [];
+    if (when !== undefined || isByPeriod === true) return [];
+    const everywhere = organization === undefined ? { isInstance: true as const } : anyOrganization;
+    // Where the schema states no permission, the object decides who may.
+    const isStated = permissionOf(search.method, everywhere) !== "";
+    if (!isStated || !may(search.method, everywhere)) return [];
+    // What of the object is not known yet is an empty text.
+    const request = search.request({ details: { id } });
+    return isWhole(request) ? [{ search, request }] : [];
+  });
+
+/** Only who may do something in all organizations may do it in one of which nothing is known. */
+const anyOrganization: Place = { organizationId: "" };

@@ -7,12 +7,15 @@ import { usePages } from "../json-calls.ts";
 import { ChoiceFilter, Filter, LanguageFilter } from "../parts/filters.tsx";
 import { keepOrg } from "../parts/keep-org.ts";
 import { type Column, List } from "../parts/list.tsx";
+import { PeriodFilter, periodOf } from "../parts/period.tsx";
+import { PersonFilter } from "../parts/person-filter.tsx";
 import { useOrg, useRights } from "../rights.ts";
 import type { Place } from "../rights-of.ts";
 import type { PageRoute, PageSearch } from "../routes.ts";
 import { language as ownLanguage, t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
 import { ExportButton } from "./export-button.tsx";
+import { type Names, useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { useColumns } from "./rows.tsx";
 import { createMarks, Mark, Marked } from "./marks.tsx";
@@ -27,9 +30,11 @@ const mostPolled = 50;
 export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }) {
   const search: PageSearch = useSearch({ strict: false });
   const { q = "", state = "", language = ownLanguage, request: ofRequest, near } = search;
+  const { person, from, to } = search;
   const org = useOrg();
   const { method, request, isDescending = false } = listed.search;
-  const pages = usePages(method, request({ q, org, state, language, request: ofRequest, near }), {
+  const typed = { q, org, state, language, person, period: periodOf(from, to) };
+  const pages = usePages(method, request({ ...typed, request: ofRequest, near }), {
     isDescending,
     ...(listed.isPolled && { again: (rows) => (rows.length <= mostPolled ? pollMs : false) }),
   });
@@ -45,9 +50,15 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   };
   // What cannot be read anew stays as it was read.
   useWatch(watched, () => void pages.reload().catch(() => undefined));
-  const columns = useListColumns(listed, pages.rows ?? [], { place, page, reload: pages.reload });
+  const names = useNames(pages.rows ?? [], listed.columns);
+  const columns = useListColumns(listed, pages.rows ?? [], {
+    place,
+    page,
+    names,
+    reload: pages.reload,
+  });
   const [marks] = useState(createMarks);
-  const nameOf = (row: JsonObject) => textAt(row, listed.columns[0]?.path ?? "");
+  const nameOf = nameIn(listed, names);
   const selected = listed.selected?.filter((action) => may(action.method)) ?? [];
   const mark = (row: JsonObject) => <Mark {...{ marks, row }} name={nameOf(row)} />;
   const markColumn = { title: t("mark"), show: mark, isNarrow: true };
@@ -76,6 +87,8 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
             options={[["", t("all")], ...listed.states.map((each) => [each, t(each)] as const)]}
           />
         )}
+        {listed.isByPerson === true && <PersonFilter person={person ?? ""} />}
+        {listed.isByPeriod === true && <PeriodFilter from={from} to={to} />}
         {listed.isByLanguage === true && <LanguageFilter chosen={language} />}
         <ExportButton word={route.word} columns={listed.columns} {...{ message, all: pages.all }} />
       </div>
@@ -91,22 +104,33 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
   );
 }
 
+/** What a row of a list is called. */
+const nameIn =
+  ({ name, columns }: Listed, names: Names) =>
+  (row: JsonObject): string =>
+    name === undefined
+      ? textAt(row, columns[0]?.path ?? "")
+      : name(row, (kind, id) => names[kind].get(id)?.name ?? id);
+
 /** The columns of a list, and what may be done with each row. */
 function useListColumns(
-  { columns, opens, actions, search }: Listed,
+  listed: Listed,
   rows: readonly JsonObject[],
   on: {
     place: Place | undefined;
     page: JsonObject;
+    names: Names;
     reload: () => Promise<readonly JsonObject[]>;
   },
 ): Column<JsonObject>[] {
+  const { columns, opens, actions, search } = listed;
   const shown = useColumns(listOf(search.method.output)?.message, rows, columns, opens);
   if (actions === undefined) return shown;
   const { place, page, reload } = on;
+  const nameOf = nameIn(listed, on.names);
   const acts = (row: JsonObject) => (
     <Actions
-      {...{ actions, place, name: textAt(row, columns[0]?.path ?? "") }}
+      {...{ actions, place, name: nameOf(row) }}
       subject={{ object: row, page }}
       reload={async () => (await reload()).find((each) => keyOfRow(each) === keyOfRow(row))}
     />

@@ -11,13 +11,11 @@ import type { Place } from "../rights-of.ts";
 import type { PageSearch } from "../routes.ts";
 import { t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
+import { rowsOfPage } from "./asked.ts";
 import { ExportButton } from "./export-button.tsx";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { valueOf, wordOf } from "./value.tsx";
-
-// Others follow below it, and each row has buttons.
-const pageSize = 25;
 
 /** What a page knows of itself, for the lists on it. */
 export type OnPage = {
@@ -66,7 +64,7 @@ function Found({ rows, search, on }: { rows: Rows; search: Search; on: OnPage })
   const { from, to }: PageSearch = useSearch({ strict: false });
   const pages = usePages(search.method, search.request(on.object, periodOf(from, to)), {
     isDescending: search.isDescending === true,
-    pageSize,
+    pageSize: rowsOfPage,
   });
   const message = listOf(search.method.output)?.message;
   const { word, columns } = rows;

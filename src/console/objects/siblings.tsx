@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import style from "../parts/parts.module.css";
+import { Tabs } from "../parts/tabs.tsx";
 import { useOrg, useRights } from "../rights.ts";
 import { pages, type PageRoute } from "../routes.ts";
 import { t } from "../page-data.ts";
@@ -14,7 +14,7 @@ export function Siblings({ route: { area, path } }: { route: PageRoute }) {
   });
   if (shown.length < 2) return null;
   return (
-    <nav className={style["tabs"]} aria-label={t(area)}>
+    <Tabs label={t(area)} current={path}>
       {shown.map(({ path: to, word, search }) => (
         <Link
           key={to}
@@ -26,6 +26,6 @@ export function Siblings({ route: { area, path } }: { route: PageRoute }) {
           {t(word)}
         </Link>
       ))}
-    </nav>
+    </Tabs>
   );
 }

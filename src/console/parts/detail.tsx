@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { t } from "../page-data.ts";
 import style from "./parts.module.css";
+import { Tabs } from "./tabs.tsx";
 
 /** A page of an object: what it is called, and its tabs, of which the address says which is open. */
 export function Detail({
@@ -21,7 +22,7 @@ export function Detail({
     <>
       <p className={style["back"]}>{back}</p>
       <h1>{title}</h1>
-      <nav aria-label={title} className={style["tabs"]}>
+      <Tabs label={title} current={tab}>
         {tabs.map((each) => (
           <Link
             key={each}
@@ -37,7 +38,7 @@ export function Detail({
             {t(each)}
           </Link>
         ))}
-      </nav>
+      </Tabs>
       {children}
     </>
   );

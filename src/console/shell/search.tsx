@@ -11,6 +11,9 @@ import { t } from "../page-data.ts";
 import type { PageRoute } from "../routes.ts";
 import style from "./shell.module.css";
 
+/** They are in no area. */
+const firstSteps = { page: { word: "firstSteps", path: "/first-steps" }, search: {} };
+
 type Hit = { key: string; kind: string; name: string; more: string; go: () => Promise<void> };
 
 /** One box for everything: objects that the text names, and the areas whose name it begins. */
@@ -64,7 +67,7 @@ function Box({
     { enabled: isEnough, placeholderData: keepPreviousData }, // the library’s name for what is shown until the answer comes
   );
   const search = org === undefined ? {} : { org };
-  const commands = shown
+  const commands = [...shown, firstSteps]
     .filter(({ page }) => t(page.word).toLowerCase().startsWith(q.toLowerCase()))
     .map(({ page: { word, path }, search: within }) => ({
       key: path,

@@ -7,7 +7,7 @@ import { userName } from "../declared/user-name.ts";
 import { useAnswer } from "../json-calls.ts";
 import { forgetElsewhere, notify, pageNow, useNotice } from "../objects/notice.ts";
 import { Waiting } from "../parts/waiting.tsx";
-import { useOrg, useRights } from "../rights.ts";
+import { ForReader, useOrg, useRights } from "../rights.ts";
 import { areas, pages } from "../routes.ts";
 import { product, t, zone } from "../page-data.ts";
 import { Context } from "./context.tsx";
@@ -21,7 +21,9 @@ const Search = lazy(async () => ({ default: (await import("./search.tsx")).Searc
 export function Shell() {
   return (
     <Suspense fallback={<Waiting />}>
-      <Frame />
+      <ForReader>
+        <Frame />
+      </ForReader>
     </Suspense>
   );
 }

@@ -45,7 +45,7 @@ export const sessions = objectTable(
   {
     indexes: [
       { columns: ["instanceId", "creationDate", "id"] },
-      { columns: ["instanceId", "userId"] },
+      { columns: ["instanceId", "userId", "creationDate", "id"] },
       { columns: ["instanceId", "organizationId", "creationDate", "id"] },
       { columns: ["expiresAt"] },
     ],

@@ -26,7 +26,7 @@ export const sessionVisits = table(
     seenAt: instant(),
     ...seenColumns,
   },
-  { key: ["instanceId", "id"], indexes: [{ columns: ["instanceId", "userId"] }] },
+  { key: ["instanceId", "id"], indexes: [{ columns: ["instanceId", "userId", "browserId"] }] },
 );
 
 type Visited = { id: string; userId: string };

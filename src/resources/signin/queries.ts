@@ -13,10 +13,11 @@ import { isLiving, sessions } from "../session/index.ts";
 export type SessionRow = Row<typeof sessions>;
 
 /**
- * A sign-in is shown by the oldest of its sessions that has not ended: none of the same user in the same browser is older.
+ * A sign-in is shown by the oldest of its sessions that has not ended: none of the same user in the same browser is older. It is a value and
+ * no `not exists`, so that it is looked for by index for each session of a page, and never joined with all visits.
  * @param now in milliseconds since the epoch
  */
-const isOldest = (now: number) => sql`not exists (
+const isOldest = (now: number) => sql`(
   select 1 from session_visits as own
     join session_visits as other on other.instance_id = own.instance_id and other.user_id = own.user_id
       and other.browser_id = own.browser_id and other.id <> own.id
@@ -24,7 +25,8 @@ const isOldest = (now: number) => sql`not exists (
   where own.instance_id = sessions.instance_id and own.id = sessions.id
     and (older.expires_at is null or older.expires_at > ${now})
     and (older.creation_date, older.id) < (sessions.creation_date, sessions.id)
-)`;
+  limit 1
+) is null`;
 
 export function signInQueries(deps: Deps) {
   const { db, now, tenancy } = deps;

@@ -2,7 +2,7 @@ import { SetSecuritySettingsSchema } from "#gen/idsvc/settings/security/v3alpha/
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
 import { type SettingsReader, settingsReader } from "../object/contexts.ts";
-import { textsOf } from "../object/convert.ts";
+import { millisecondsOf, textsOf } from "../object/convert.ts";
 import { organizationRules } from "../object/floors.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
 
@@ -14,6 +14,8 @@ export const builtInSecurity = {
   related_origins: [],
   security_contacts: [],
   security_policy_url: "",
+  console_session_lifetime: "43200s",
+  console_idle_expiration: "3600s",
 } satisfies Record<string, SettingValue>;
 
 /** What an instance allows that is forbidden by default; an organization may forbid it again for itself. */
@@ -36,6 +38,10 @@ export type SecurityPolicy = {
   securityContacts: readonly string[];
   /** https; empty where there is none. */
   securityPolicyUrl: string;
+  /** How long somebody is signed in to the console at most. */
+  consoleSessionMs: number;
+  /** How long without a call. */
+  consoleIdleMs: number;
 };
 
 export const securitySettingsReader = (db: Database): SettingsReader<SecurityPolicy> =>
@@ -50,6 +56,8 @@ export const securitySettingsReader = (db: Database): SettingsReader<SecurityPol
       relatedOrigins: textsOf(value("related_origins")),
       securityContacts: textsOf(value("security_contacts")),
       securityPolicyUrl: String(value("security_policy_url")),
+      consoleSessionMs: millisecondsOf(value("console_session_lifetime")),
+      consoleIdleMs: millisecondsOf(value("console_idle_expiration")),
     }),
   );
 

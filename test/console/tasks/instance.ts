@@ -33,6 +33,7 @@ export const instance: readonly Task[] = [
       await check("Create people automatically");
       await confirm("Save");
       await titled(page, name);
+      await page.getByRole("status").getByText("Provider added: OpenID Connect").waitFor();
       await follow("Guide");
       const address = await page
         .getByText("/ui/console/login?idp=", { exact: false })

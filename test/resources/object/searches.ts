@@ -19,6 +19,7 @@ import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membe
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
+import { SignInService } from "#gen/idsvc/resources/signin/v3alpha/sign_in_service_pb.ts";
 import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_schema_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { holdingFilters } from "../../../src/resources/object/filter-tree.ts";
@@ -36,6 +37,7 @@ const services = [
   OrganizationService,
   ProjectService,
   SessionService,
+  SignInService,
   UserSchemaService,
   UserService,
 ];

@@ -15,6 +15,7 @@ export const unbounded: Readonly<Record<string, readonly string[]>> = {
   SearchRoles: ["ROLE_FIELD_NAME_KEY", "ROLE_FIELD_NAME_DISPLAY_NAME"],
   SearchIDPs: ["IDP_FIELD_NAME_NAME"],
   SearchSessions: ["SESSION_FIELD_NAME_CHANGE_DATE"],
+  SearchSignIns: ["SIGN_IN_FIELD_NAME_CHANGE_DATE"],
   SearchUserSchemas: [
     "USER_SCHEMA_FIELD_NAME_TYPE",
     "USER_SCHEMA_FIELD_NAME_STATE",
@@ -46,6 +47,15 @@ export const inOrderFilters: Readonly<Record<string, readonly string[]>> = {
   SearchProjects: ["organization", "state"],
   SearchRoles: ["organization"],
   SearchSessions: [
+    "user_id",
+    "creation_date EQUALS",
+    "creation_date GREATER",
+    "creation_date GREATER_OR_EQUALS",
+    "creation_date LESS",
+    "creation_date LESS_OR_EQUALS",
+  ],
+  SearchSignIns: [
+    "user_id",
     "creation_date EQUALS",
     "creation_date GREATER",
     "creation_date GREATER_OR_EQUALS",

@@ -1,6 +1,7 @@
 // Run: shared, store
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import type { JsonValue } from "@bufbuild/protobuf";
 import { addPersonNamed, authorizeUrl, signIn } from "../../support/login.ts";
 import {
   basic,
@@ -153,6 +154,33 @@ describe("sign-ins (L3)", () => {
       const refused = await peer.remove(`/sign_ins/${seen.details.id}`, { token });
       assert.deepEqual([refused.status, refused.refusal?.reason], [404, "SIGN_IN_NOT_FOUND"]);
     }
+  });
+
+  it("of an organization come page by page, the newest first, and are kept by since when they are there", async () => {
+    const organizationId = await peer.addOrganization();
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      ids.unshift((await ownSession(await peer.addPerson({}, organizationId))).id);
+      peer.pass(3_600_000);
+    }
+    const find = async (filters: JsonValue[] = [], query = "") =>
+      bodyOf(await peer.post(`/sign_ins/_search?ctx.org_id=${organizationId}${query}`, filters));
+    const idsOf = ({ result }: Body) => result.map(({ details }: Body) => details.id);
+    const all = await find();
+    assert.deepEqual(idsOf(all), ids);
+    const first = await find([], "&query.limit=2&query.skip_total=true");
+    assert.deepEqual(idsOf(first), ids.slice(0, 2));
+    const page = `&query.limit=2&query.skip_total=true&query.after=${first.details.next}`;
+    assert.deepEqual(idsOf(await find([], page)), ids.slice(2));
+    const { since: date } = all.result[1];
+    const kept = async (how: string) =>
+      idsOf(await find([{ creation_date: { date, method: `TIMESTAMP_Filter_METHOD_${how}` } }]));
+    assert.deepEqual(await kept("GREATER_OR_EQUALS"), ids.slice(0, 2));
+    assert.deepEqual(await kept("GREATER"), ids.slice(0, 1));
+    assert.deepEqual(await kept("EQUALS"), ids.slice(1, 2));
+    assert.deepEqual(await kept("LESS"), ids.slice(2));
+    const undated = await peer.post("/sign_ins/_search", [{ creation_date: {} }]);
+    assert.deepEqual([undated.status, undated.refusal?.reason], [400, "VALIDATION_FAILED"]);
   });
 
   it("end with all their sessions and tokens; others stay", async () => {

@@ -19,6 +19,8 @@ const builtIn = allBuiltIn({
   related_origins: [],
   security_contacts: [],
   security_policy_url: "",
+  console_session_lifetime: "43200s",
+  console_idle_expiration: "3600s",
 });
 const frames = (...value: string[]) => ({ allowed_frame_origins: { set: { value } } });
 const reset = {
@@ -43,6 +45,8 @@ describe("security settings", () => {
       relatedOrigins: [],
       securityContacts: [],
       securityPolicyUrl: "",
+      consoleSessionMs: 43_200_000,
+      consoleIdleMs: 3_600_000,
     };
     assert.deepEqual(await read(instanceId), usual);
     const origin = "https://app.example.com";
@@ -60,6 +64,8 @@ describe("security settings", () => {
       relatedOrigins: [],
       securityContacts: [],
       securityPolicyUrl: "",
+      consoleSessionMs: 43_200_000,
+      consoleIdleMs: 3_600_000,
     });
     bodyOf(await set(reset));
     assert.deepEqual(await settingsOf(), builtIn);
@@ -177,6 +183,22 @@ describe("security settings", () => {
     bodyOf(await set(frames(...many.slice(1))));
     bodyOf(await set(reset));
   });
+
+  for (const name of ["console_session_lifetime", "console_idle_expiration"]) {
+    it(`take ${name} from a minute to thirty days, and refuse any other`, async () => {
+      for (const value of ["60s", "2592000s"]) {
+        bodyOf(await set({ [name]: { set: value } }));
+        assert.deepEqual((await settingsOf())[name], { value });
+      }
+      for (const value of ["0s", "-60s", "59.999s", "2592001s"]) {
+        const { refusal } = await set({ [name]: { set: value } });
+        const field = `settings.${name}`;
+        assertRefused(refusal, { code: 3, reason: "VALIDATION_FAILED", field });
+      }
+      bodyOf(await set({ [name]: { reset: true } }));
+      assert.deepEqual((await settingsOf())[name], builtIn[name]);
+    });
+  }
 
   it("take names, addresses and ports", async () => {
     const all = [

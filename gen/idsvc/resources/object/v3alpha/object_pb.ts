@@ -170,7 +170,7 @@ export const InIDsFilterSchema: GenMessage<InIDsFilter> = /*@__PURE__*/
  * A page is found by an index, and takes as long in a list of a million as in one of a thousand, if it is asked for by `after` and
  * with `skip_total`, and sorted by creation date or ID; users, organizations, projects, apps, roles, grants and memberships also by
  * change date; users by username, organizations, projects and apps by name. So it is with the filters by state, organization and
- * project. What is kept by IDs, by other objects, or by texts as a whole or by their beginning is found by an index and sorted, which
+ * project, and of sessions and sign-ins by user and creation date. What is kept by IDs, by other objects, or by texts as a whole or by their beginning is found by an index and sorted, which
  * takes time in proportion to what matches.
  *
  * What takes time in proportion to the list, with what it takes for a million targets on SQLite: to count what filters keep, to skip

@@ -8,8 +8,10 @@ import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2"
 import { fileDesc } from "#gen/file_desc.ts";
 import { enumDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_idsvc_options_v1_options } from "../../../options/v1/options_pb.ts";
-import type { InIDsFilter } from "../../object/v3alpha/object_pb.ts";
+import type { InIDsFilter, TimestampFilterMethod } from "../../object/v3alpha/object_pb.ts";
 import { file_idsvc_resources_object_v3alpha_object } from "../../object/v3alpha/object_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
@@ -17,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file idsvc/resources/signin/v3alpha/query.proto.
  */
 export const file_idsvc_resources_signin_v3alpha_query: GenFile = /*@__PURE__*/
-  fileDesc("CippZHN2Yy9yZXNvdXJjZXMvc2lnbmluL3YzYWxwaGEvcXVlcnkucHJvdG8SHmlkc3ZjLnJlc291cmNlcy5zaWduaW4udjNhbHBoYSKCAQoSU2lnbkluU2VhcmNoRmlsdGVyEj0KBmluX2lkcxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5JbklEc0ZpbHRlckgAEhwKB3VzZXJfaWQYAiABKAlCCbpIBnIEwNQYAUgAQg8KBmZpbHRlchIFukgCCAEqmgEKD1NpZ25JbkZpZWxkTmFtZRIiCh5TSUdOX0lOX0ZJRUxEX05BTUVfVU5TUEVDSUZJRUQQABIZChVTSUdOX0lOX0ZJRUxEX05BTUVfSUQQARIkCiBTSUdOX0lOX0ZJRUxEX05BTUVfQ1JFQVRJT05fREFURRACEiIKHlNJR05fSU5fRklFTERfTkFNRV9DSEFOR0VfREFURRADYgZwcm90bzM", [file_buf_validate_validate, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
+  fileDesc("CippZHN2Yy9yZXNvdXJjZXMvc2lnbmluL3YzYWxwaGEvcXVlcnkucHJvdG8SHmlkc3ZjLnJlc291cmNlcy5zaWduaW4udjNhbHBoYSLNAQoSU2lnbkluU2VhcmNoRmlsdGVyEj0KBmluX2lkcxgBIAEoCzIrLmlkc3ZjLnJlc291cmNlcy5vYmplY3QudjNhbHBoYS5JbklEc0ZpbHRlckgAEhwKB3VzZXJfaWQYAiABKAlCCbpIBnIEwNQYAUgAEkkKDWNyZWF0aW9uX2RhdGUYAyABKAsyMC5pZHN2Yy5yZXNvdXJjZXMuc2lnbmluLnYzYWxwaGEuU2lnbkluRGF0ZUZpbHRlckgAQg8KBmZpbHRlchIFukgCCAEilQEKEFNpZ25JbkRhdGVGaWx0ZXISMAoEZGF0ZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBrpIA8gBARJPCgZtZXRob2QYAiABKA4yNS5pZHN2Yy5yZXNvdXJjZXMub2JqZWN0LnYzYWxwaGEuVGltZXN0YW1wRmlsdGVyTWV0aG9kQgi6SAWCAQIQASqaAQoPU2lnbkluRmllbGROYW1lEiIKHlNJR05fSU5fRklFTERfTkFNRV9VTlNQRUNJRklFRBAAEhkKFVNJR05fSU5fRklFTERfTkFNRV9JRBABEiQKIFNJR05fSU5fRklFTERfTkFNRV9DUkVBVElPTl9EQVRFEAISIgoeU0lHTl9JTl9GSUVMRF9OQU1FX0NIQU5HRV9EQVRFEANiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_idsvc_options_v1_options, file_idsvc_resources_object_v3alpha_object]);
 
 /**
  * Keeps the sign-ins that match.
@@ -46,6 +48,14 @@ export type SignInSearchFilter = Message<"idsvc.resources.signin.v3alpha.SignInS
      */
     value: string;
     case: "userId";
+  } | {
+    /**
+     * Compares the time since which the user is signed in.
+     *
+     * @generated from field: idsvc.resources.signin.v3alpha.SignInDateFilter creation_date = 3;
+     */
+    value: SignInDateFilter;
+    case: "creationDate";
   } | { case: undefined; value?: undefined };
 };
 
@@ -55,6 +65,34 @@ export type SignInSearchFilter = Message<"idsvc.resources.signin.v3alpha.SignInS
  */
 export const SignInSearchFilterSchema: GenMessage<SignInSearchFilter> = /*@__PURE__*/
   messageDesc(file_idsvc_resources_signin_v3alpha_query, 0);
+
+/**
+ * Compares a time of sign-ins.
+ *
+ * @generated from message idsvc.resources.signin.v3alpha.SignInDateFilter
+ */
+export type SignInDateFilter = Message<"idsvc.resources.signin.v3alpha.SignInDateFilter"> & {
+  /**
+   * The time to compare with.
+   *
+   * @generated from field: google.protobuf.Timestamp date = 1;
+   */
+  date?: Timestamp | undefined;
+
+  /**
+   * How to compare.
+   *
+   * @generated from field: idsvc.resources.object.v3alpha.TimestampFilterMethod method = 2;
+   */
+  method: TimestampFilterMethod;
+};
+
+/**
+ * Describes the message idsvc.resources.signin.v3alpha.SignInDateFilter.
+ * Use `create(SignInDateFilterSchema)` to create a new message.
+ */
+export const SignInDateFilterSchema: GenMessage<SignInDateFilter> = /*@__PURE__*/
+  messageDesc(file_idsvc_resources_signin_v3alpha_query, 1);
 
 /**
  * The columns that sign-ins can be sorted by. Sign-ins that are equal in the column are sorted by ID.
