@@ -169,9 +169,14 @@ export class Unit implements Transaction {
     }));
   }
 
-  /** Judges what it has recorded so far by the invariants. */
+  /** Judges what has been recorded so far, by the unit below it too, by the invariants. */
   judge(): Promise<void> {
-    return this.#parts.rules.judge(this, this.at, this.#recordings);
+    const all = new Map(this.#below === undefined ? [] : this.#below.unit.#recordings);
+    for (const [key, recording] of this.#recordings) {
+      const { events = [] } = all.get(key) ?? {};
+      all.set(key, { ...recording, events: [...events, ...recording.events] });
+    }
+    return this.#parts.rules.judge(this, this.at, all);
   }
 
   refusalOf(error: ClaimTaken): Error {
