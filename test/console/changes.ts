@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { Page } from "playwright-core";
 import { password } from "../support/login.ts";
 import { bodyOf } from "../support/peer.ts";
-import { clock, enter, enterAgain, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
+import { enter, enterAgain, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
 
 const dialogOf = (page: Page) => page.getByRole("dialog");
 const press = (page: Page, name: string) =>
@@ -359,7 +359,7 @@ export function describeChanges(): void {
       const field = dialogOf(page).getByLabel("Password", { exact: true });
       await field.fill("another-Correct-horse-9");
       await dialogOf(page).getByLabel("To be changed at the next sign-in").uncheck();
-      clock.ahead += 6 * 60_000;
+      peer.pass(6 * 60_000);
       await save(page);
       await dialogOf(page).getByText("Prove once more who you are").waitFor();
       assert.equal(await field.inputValue(), "another-Correct-horse-9");

@@ -9,16 +9,12 @@ import { addPersonNamed, password } from "../support/login.ts";
 import { type OidcPeer, startOidc } from "../support/oidc.ts";
 import { bodyOf } from "../support/peer.ts";
 
-/** How far the service is ahead of this machine. */
-export const clock = { ahead: 0 };
-
 /** TXT records of the world outside, by name. */
 export const txtRecords = new Map<string, string[]>();
 const outside = systemResolver();
 
 /** One service and one browser for all that is tried in the console. */
 export const peer: OidcPeer = await startOidc({
-  now: () => new Date(Date.now() + clock.ahead),
   resolver: { ...outside, texts: async (name) => txtRecords.get(name) ?? [] },
 });
 const browser: TestBrowser = await startBrowser();
