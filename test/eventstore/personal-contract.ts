@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { beginSeries } from "../../src/eventstore/series.ts";
 import { events as log, secrets } from "../../src/storage/kernel-tables.ts";
 import { deleteRows } from "../../src/storage/row-change.ts";
 import { by, type Fresh, owner, person, personEvents } from "./place.ts";
@@ -58,6 +59,23 @@ export function personalContract(fresh: () => Promise<Fresh>): void {
       assert.deepEqual((await keysOf(store)).sort(), ["a", "b"]);
       const { state } = await store.events.load(person, "one", "a");
       assert.deepEqual(state, { handle: "a", fullName: "MARKER C", names: 3, praise: [] });
+    });
+    it("is left out of what a series of decisions would record", async () => {
+      await using store = await fresh();
+      const foreseen = await store.events.rehearse(by(), async (tx) => {
+        let seen: unknown;
+        await beginSeries(tx).add(
+          async (member) => {
+            const event = personEvents.added({ handle: "a", fullName, born: "MARKER" });
+            member.record(person, await member.load(person, "a"), [event], owner);
+          },
+          async (_, recorded) => {
+            seen = recorded().map(({ id, events }) => [id, events.map(({ payload }) => payload)]);
+          },
+        );
+        return seen;
+      });
+      assert.deepEqual(foreseen, [["a", [{ handle: "a", fullName: "", born: "" }]]]);
     });
     it("is never sealed to the same text twice", async () => {
       await using store = await fresh();
