@@ -63,6 +63,7 @@ export function seriesContract(fresh: (now?: () => Date) => Promise<Fresh>): voi
         await series.add((member) => begin(member, "a"));
         return series.add(async (member) => {
           const loaded = await member.load(list, "a");
+          assert.deepEqual(loaded.state, { title: "a", lines: [] });
           member.record(list, loaded, [lineAdded({ line: "milk" })]);
           assert.deepEqual([...(await member.usedIds([list.type], ["a", "b"]))], ["a"]);
           return member.written(loaded);
