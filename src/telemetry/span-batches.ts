@@ -62,11 +62,18 @@ export function spanBatches(
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;
 
+  /** Puts what is open into bytes. What cannot be is lost, and fails no call that it tells of. */
   function close(): void {
-    if (open.length === 0) return;
-    const bytes = ProtobufTraceSerializer.serializeRequest(open);
-    if (bytes === undefined) counts.lost += open.length;
-    else parts.push({ bytes, spans: open.length });
+    const spans = open.length;
+    if (spans === 0) return;
+    try {
+      const bytes = ProtobufTraceSerializer.serializeRequest(open);
+      if (bytes === undefined) throw new Error("the serializer gives nothing");
+      parts.push({ bytes, spans });
+    } catch (error) {
+      waiting -= spans;
+      settle({ code: ExportResultCode.FAILED, error: Object(error) }, spans);
+    }
     open = [];
   }
 
@@ -77,20 +84,27 @@ export function spanBatches(
     isWell = isDelivered;
   }
 
-  /** Sends all that waits, one batch at a time. */
-  async function send(): Promise<void> {
-    while (waiting > 0) {
+  /** Sends what waits, one batch at a time; what has come meanwhile waits until it is a batch, or for its second. */
+  async function send(least: number): Promise<void> {
+    do {
       close();
       const batch = parts.splice(0, mostTogether / spansAPart);
       const spans = spansOf(batch);
+      if (spans === 0) break;
       settle(await new Promise<ExportResult>((done) => exporter.export(batch, done)), spans);
       waiting -= spans;
-    }
+    } while (waiting >= least);
   }
-  function begin(): Promise<void> {
+  async function begin(least = mostTogether): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    return (sending ??= send().finally(() => (sending = undefined)));
+    sending = send(least);
+    await sending;
+    sending = undefined;
+    if (waiting > 0) sendSoon();
+  }
+  function sendSoon(): void {
+    timer ??= setTimeout(() => void begin(), sendEveryMs).unref();
   }
 
   return {
@@ -104,10 +118,11 @@ export function spanBatches(
       if (open.length === spansAPart) close();
       if (sending !== undefined) return;
       if (waiting >= mostTogether) void begin();
-      else timer ??= setTimeout(() => void begin(), sendEveryMs).unref();
+      else sendSoon();
     },
     async shutdown() {
-      await begin();
+      await sending;
+      await begin(1);
       await exporter.shutdown();
     },
   };
