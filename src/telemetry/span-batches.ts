@@ -42,19 +42,7 @@ export function spanBatches(
   counts: SpanCounts,
   onTrouble: (error: unknown) => void,
 ): SpanBatches {
-  // oxlint-disable-next-line typescript/no-deprecated -- the exporters of the SDK read their variables by it: there is no other way yet.
-  const options = convertLegacyHttpOptions({ timeoutMillis }, "TRACES", "v1/traces", {
-    "Content-Type": "application/x-protobuf",
-  });
-  const exporter = new OTLPExporterBase<Part[]>(
-    createOtlpHttpExportDelegate(
-      options,
-      joined,
-      "otlp_http_span_exporter",
-      { name: "span", countItems: spansOf },
-      undefined,
-    ),
-  );
+  const exporter = exporterOf(timeoutMillis);
   let open: ReadableSpan[] = [];
   const parts: Part[] = [];
   let waiting = 0;
@@ -130,3 +118,19 @@ export function spanBatches(
 
 const spansOf = (parts: readonly Part[]): number =>
   parts.reduce((sum, { spans }) => sum + spans, 0);
+
+function exporterOf(timeoutMillis: number): OTLPExporterBase<Part[]> {
+  // oxlint-disable-next-line typescript/no-deprecated -- the exporters of the SDK read their variables by it: there is no other way yet.
+  const options = convertLegacyHttpOptions({ timeoutMillis }, "TRACES", "v1/traces", {
+    "Content-Type": "application/x-protobuf",
+  });
+  return new OTLPExporterBase<Part[]>(
+    createOtlpHttpExportDelegate(
+      options,
+      joined,
+      "otlp_http_span_exporter",
+      { name: "span", countItems: spansOf },
+      undefined,
+    ),
+  );
+}
