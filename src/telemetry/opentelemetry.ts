@@ -213,13 +213,16 @@ class OneSpan implements Span, ReadableSpan {
 
 /** At most so many attributes, none of them longer than it may be. */
 function bounded(attributes: OneSpan["attributes"]): OneSpan["attributes"] {
-  const entries = Object.entries(attributes);
-  const isWithin = entries.every(
-    ([, value]) => typeof value !== "string" || value.length <= longestAttribute,
-  );
-  if (isWithin && entries.length <= mostAttributes) return attributes;
+  let count = 0;
+  let longest = 0;
+  for (const name in attributes) {
+    const value = attributes[name];
+    count += 1;
+    if (typeof value === "string") longest = Math.max(longest, value.length);
+  }
+  if (longest <= longestAttribute && count <= mostAttributes) return attributes;
   return Object.fromEntries(
-    entries
+    Object.entries(attributes)
       .slice(0, mostAttributes)
       .map(([name, value]) => [
         name,

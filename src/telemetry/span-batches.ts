@@ -6,22 +6,19 @@ import {
 } from "@opentelemetry/otlp-exporter-base/node-http";
 import { type ISerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import { spanEncoder } from "./span-encoder.ts";
 import type { SpanCounts } from "./tracing.ts";
 
 // Spans that wait to be sent: those beyond are dropped. A batch is sent each second, or when so many are there.
 const mostWaiting = 8_192;
 const mostTogether = 2_048;
 const sendEveryMs = 1_000;
-// So many spans are put into bytes together, soon after they have ended: objects that wait for a whole batch outlive two
-// collections of the young generation, and collecting those cost as much as putting them into bytes (decision 0335).
-const spansAPart = 32;
 
 /** Spans in the bytes of a request to a collector. */
-type Part = { bytes: Uint8Array; spans: number };
+type Batch = { bytes: Uint8Array; spans: number };
 
-/** Requests of OTLP one after the other are one request with the spans of all: their only field is repeated. */
-const joined: ISerializer<Part[], unknown> = {
-  serializeRequest: (parts) => Buffer.concat(parts.map(({ bytes }) => bytes)),
+const serializer: ISerializer<Batch, unknown> = {
+  serializeRequest: ({ bytes }) => bytes,
   deserializeResponse: (answer) => ProtobufTraceSerializer.deserializeResponse(answer),
 };
 
@@ -43,26 +40,34 @@ export function spanBatches(
   onTrouble: (error: unknown) => void,
 ): SpanBatches {
   const exporter = exporterOf(timeoutMillis);
-  let open: ReadableSpan[] = [];
-  const parts: Part[] = [];
+  // A span is put into bytes when it ends: as objects, those that wait would outlive collections of the young generation.
+  let encoder = spanEncoder();
+  let open = 0;
+  const batches: Batch[] = [];
   let waiting = 0;
   let isWell = true;
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<void> | undefined;
 
-  /** Puts what is open into bytes. What cannot be is lost, and fails no call that it tells of. */
-  function close(): void {
-    const spans = open.length;
-    if (spans === 0) return;
+  /** What cannot be put into bytes is lost, with what was begun before it, and fails no call that it tells of. */
+  function encode(span: ReadableSpan): void {
+    waiting += 1;
+    open += 1;
     try {
-      const bytes = ProtobufTraceSerializer.serializeRequest(open);
-      if (bytes === undefined) throw new Error("the serializer gives nothing");
-      parts.push({ bytes, spans });
+      encoder.add(span);
+      if (open === mostTogether) close();
     } catch (error) {
-      waiting -= spans;
-      settle({ code: ExportResultCode.FAILED, error: Object(error) }, spans);
+      waiting -= open;
+      settle({ code: ExportResultCode.FAILED, error: Object(error) }, open);
+      open = 0;
+      encoder = spanEncoder();
     }
-    open = [];
+  }
+
+  function close(): void {
+    if (open === 0) return;
+    batches.push({ bytes: encoder.finish(), spans: open });
+    open = 0;
   }
 
   function settle({ code, error }: ExportResult, spans: number): void {
@@ -75,12 +80,11 @@ export function spanBatches(
   /** Sends what waits, one batch at a time; what has come meanwhile waits until it is a batch, or for its second. */
   async function send(least: number): Promise<void> {
     do {
-      close();
-      const batch = parts.splice(0, mostTogether / spansAPart);
-      const spans = spansOf(batch);
-      if (spans === 0) break;
-      settle(await new Promise<ExportResult>((done) => exporter.export(batch, done)), spans);
-      waiting -= spans;
+      if (batches.length === 0) close();
+      const batch = batches.shift();
+      if (batch === undefined) break;
+      settle(await new Promise<ExportResult>((done) => exporter.export(batch, done)), batch.spans);
+      waiting -= batch.spans;
     } while (waiting >= least);
   }
   async function begin(least = mostTogether): Promise<void> {
@@ -101,9 +105,7 @@ export function spanBatches(
         counts.lost += 1;
         return;
       }
-      open.push(span);
-      waiting += 1;
-      if (open.length === spansAPart) close();
+      encode(span);
       if (sending !== undefined) return;
       if (waiting >= mostTogether) void begin();
       else sendSoon();
@@ -116,20 +118,17 @@ export function spanBatches(
   };
 }
 
-const spansOf = (parts: readonly Part[]): number =>
-  parts.reduce((sum, { spans }) => sum + spans, 0);
-
-function exporterOf(timeoutMillis: number): OTLPExporterBase<Part[]> {
+function exporterOf(timeoutMillis: number): OTLPExporterBase<Batch> {
   // oxlint-disable-next-line typescript/no-deprecated -- the exporters of the SDK read their variables by it: there is no other way yet.
   const options = convertLegacyHttpOptions({ timeoutMillis }, "TRACES", "v1/traces", {
     "Content-Type": "application/x-protobuf",
   });
-  return new OTLPExporterBase<Part[]>(
+  return new OTLPExporterBase<Batch>(
     createOtlpHttpExportDelegate(
       options,
-      joined,
+      serializer,
       "otlp_http_span_exporter",
-      { name: "span", countItems: spansOf },
+      { name: "span", countItems: ({ spans }) => spans },
       undefined,
     ),
   );

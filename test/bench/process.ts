@@ -140,10 +140,16 @@ export async function untilOk(child: Child, path: string, since: number): Promis
 }
 
 /** Seconds of processor time that a process has used. */
-export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+export const cpuSeconds = (pid: number): number => secondsIn(`/proc/${pid}/stat`, 11);
+
+/** Seconds of processor time of the children of this process that have ended. */
+export const endedChildrenSeconds = (): number => secondsIn("/proc/self/stat", 13);
+
+/** The sum of two times of a process, in user and in system mode, of which the first stands there behind its name. */
+function secondsIn(file: string, at: number): number {
+  const stat = readFileSync(file, "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  return (Number(fields[at]) + Number(fields[at + 1])) / ticksPerSecond;
 }
 
 export function residentMiB(pid: number): number {

@@ -1,14 +1,15 @@
 // `npm run bench:processes`: the service by one process and by two (IDSVC_PROCESSES), in turn, on either database: requests a second of
-// processor time of all its processes together, those of the database left out. All run on one core, and the load on the
-// other, so that what two processes cost is seen and not what two cores give. Beside them two services that share nothing: what
-// they lose to each other on that core no two processes can gain. See README.md.
+// processor time of all its processes together, those of the database left out. By default all run on one core, and the load on the
+// other, so that what two processes cost is seen and not what two cores give; with `--cores all` nothing is bound to a core. Beside
+// them two services that share nothing: what they lose to each other no two processes can gain. See README.md.
 import { readFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { freshDatabase, type TestDatabase } from "../support/postgres.ts";
 import { rowsOf, type Row, startBuild } from "./builds.ts";
 import { median } from "./judge.ts";
 import { runLoad } from "./load/load.ts";
-import { type Child, cpuSeconds } from "./process.ts";
+import { type Child, cpuSeconds, endedChildrenSeconds, tools } from "./process.ts";
 import { root } from "./store.ts";
 
 const { values: flags } = parseArgs({
@@ -21,6 +22,8 @@ const { values: flags } = parseArgs({
     engine: { type: "string", default: "postgres" },
     /** How long each process is driven by each row before it counts: code is compiled by how often it runs. */
     warm: { type: "string", default: "10" },
+    /** `one`: the service on one core and the load on another; `all`: both wherever the system runs them. */
+    cores: { type: "string", default: "one" },
     /** A regular expression of row names. */
     only: { type: "string", default: "^(token|introspection|get-target|create-target)$" },
   },
@@ -28,6 +31,7 @@ const { values: flags } = parseArgs({
 const [rounds, seconds] = [Number(flags.rounds), Number(flags.seconds)];
 const warmSeconds = Number(flags.warm);
 const connections = Number(flags.connections);
+if (flags.cores === "all") tools.taskset = false;
 
 /** At least this part of the rate of one is asked of two (Q2). */
 const mustRead = 0.85;
@@ -43,12 +47,17 @@ function familyOf(pid: number): number[] {
 const usedBy = (pid: number): number =>
   familyOf(pid).reduce((sum, each) => sum + cpuSeconds(each), 0);
 
-/** What a row takes by a side: requests a second of its processor time, and microseconds of the database's a request. */
-type Rate = { rate: number; databaseUs: number };
+/**
+ * What a row takes by a side: requests a second of its processor time and of the wall clock, microseconds of the database's a
+ * request, and the part of all cores that the load itself took.
+ */
+type Rate = { rate: number; ofClock: number; databaseUs: number; load: number };
 
 /** Drives all services of a side at once, with equal parts of the clients. */
 async function rateOf({ services }: Side, name: string, lasting: number): Promise<Rate> {
   const used = () => ({
+    load: endedChildrenSeconds(),
+    at: performance.now() / 1_000,
     ours: services.reduce((sum, { child }) => sum + usedBy(child.pid), 0),
     // All databases of a run are of one server.
     database: services[0]?.server === undefined ? 0 : usedBy(services[0].server),
@@ -64,8 +73,11 @@ async function rateOf({ services }: Side, name: string, lasting: number): Promis
   for (const { problem } of results) if (problem !== "") throw new Error(problem);
   const requests = results.reduce((sum, result) => sum + result.requests, 0);
   const after = used();
+  const lasted = after.at - before.at;
   return {
     rate: requests / (after.ours - before.ours),
+    ofClock: results.reduce((sum, one) => sum + one.requests / one.seconds, 0),
+    load: (after.load - before.load) / lasted / cpus().length,
     databaseUs: ((after.database - before.database) / requests) * 1e6,
   };
 }
@@ -123,6 +135,9 @@ const heading = [
   "ratio",
   "db us, one",
   "db us, two",
+  "a second, one",
+  "a second, two",
+  "load %, two",
 ];
 console.log(heading.map((word) => word.padStart(16)).join(""));
 for (const name of names) {
@@ -131,13 +146,15 @@ for (const name of names) {
     median((alone ?? []).map(({ rate }, round) => (side[round]?.rate ?? Number.NaN) / rate));
   const least = must[name] ?? mustRead;
   const ratio = ratioOf(shared);
-  const [rates, ofDatabase] = [
-    (side: Rate[] = []) => median(side.map(({ rate }) => rate)).toFixed(0),
-    (side: Rate[] = []) => median(side.map(({ databaseUs }) => databaseUs)).toFixed(0),
-  ];
+  const of =
+    (what: keyof Rate, times = 1) =>
+    (side: Rate[] = []) =>
+      median(side.map((one) => one[what] * times)).toFixed(0);
+  const [rates, ofDatabase, ofClock] = [of("rate"), of("databaseUs"), of("ofClock")];
   const cells = [rates(alone), rates(shared), ratio.toFixed(2), String(least)];
   const line = [name, ...cells, rates(separate), ratioOf(separate).toFixed(2)];
-  const all = [...line, ofDatabase(alone), ofDatabase(shared)];
+  const onClock = [ofClock(alone), ofClock(shared), of("load", 100)(shared)];
+  const all = [...line, ofDatabase(alone), ofDatabase(shared), ...onClock];
   console.log(all.map((cell) => cell.padStart(16)).join(""));
   if (!(ratio >= least)) process.exitCode = 1;
 }

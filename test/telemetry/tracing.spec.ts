@@ -170,19 +170,21 @@ describe("work within a span", () => {
 });
 
 describe("the libraries of OpenTelemetry", () => {
-  it("are imported by two files, which are loaded only where there is tracing", () => {
+  it("are imported by three files, which are loaded only where there is tracing", () => {
     const users = sources.filter(({ imports }) =>
       imports.some((each) => each.startsWith("@opentelemetry/")),
     );
     assert.deepEqual(
       users.map(({ path }) => path),
-      ["telemetry/opentelemetry.ts", "telemetry/span-batches.ts"],
+      ["telemetry/opentelemetry.ts", "telemetry/span-batches.ts", "telemetry/span-encoder.ts"],
     );
     const usersOf = (file: string) => sources.filter(({ text }) => text.includes(`/${file}`));
     const loaders = usersOf("opentelemetry.ts");
     assert.deepEqual(
-      [...loaders, ...usersOf("span-batches.ts")].map(({ path }) => path),
-      ["app/tracing.ts", "telemetry/opentelemetry.ts"],
+      [...loaders, ...usersOf("span-batches.ts"), ...usersOf("span-encoder.ts")].map(
+        ({ path }) => path,
+      ),
+      ["app/tracing.ts", "telemetry/opentelemetry.ts", "telemetry/span-batches.ts"],
     );
     assert.match(loaders[0]?.text ?? "", /await import\("\.\.\/telemetry\/opentelemetry\.ts"\)/);
     assert.doesNotMatch(loaders[0]?.text ?? "", /^import [^;]*opentelemetry\.ts/m);

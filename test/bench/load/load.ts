@@ -24,7 +24,8 @@ export async function runLoad(spec: LoadSpec | LogInSpec, seconds: number): Prom
     const job = JSON.stringify({ spec, seconds });
     return JSON.parse(await runPinned(loadCore, [process.execPath, logIns], job));
   }
-  switch (generatorOf(spec)) {
+  // Both count whole seconds alone.
+  switch (Number.isInteger(seconds) ? generatorOf(spec) : "built-in") {
     case "wrk":
       return wrkLoad(spec, seconds);
     case "h2load":
