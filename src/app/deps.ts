@@ -101,7 +101,7 @@ export function depsOf(
     egress: outside,
     federation: createFederation({ egress: outside, now }),
     features: featureReader(db, featureDefaults),
-    readMessage: messageReader(validator),
+    ...messageReader(validator),
     policyOf,
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),
     registry: {

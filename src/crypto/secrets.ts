@@ -135,14 +135,17 @@ function boundText(
   keyId: string,
 ): Buffer {
   const parts = ["idsvc/secret", instance, ownerType, ownerId, kind, keyId];
-  const lengths = parts.map((part) => Buffer.byteLength(part));
-  const bound = Buffer.allocUnsafe(lengths.reduce((sum, length) => sum + 4 + length, 0));
+  // A character is three bytes at most.
+  let most = 0;
+  for (const part of parts) most += 4 + 3 * part.length;
+  const bound = Buffer.allocUnsafe(most);
   let at = 0;
-  for (const [nth, part] of parts.entries()) {
-    at = bound.writeUInt32BE(lengths[nth] ?? 0, at);
-    at += bound.write(part, at);
+  for (const part of parts) {
+    const length = bound.write(part, at + 4);
+    bound.writeUInt32BE(length, at);
+    at += 4 + length;
   }
-  return bound;
+  return bound.subarray(0, at);
 }
 
 function parse(sealed: Uint8Array) {

@@ -107,6 +107,7 @@ export async function assemble(
         instanceId: at.instanceId,
         sequence: new PendingSequence(index),
         owner,
+        isOfNew: loaded.version === 0n,
       };
       rows.push(...parts.catalog.reduce(recorded));
       // A large unit holds up nobody while it is put together.

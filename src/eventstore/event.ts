@@ -21,6 +21,8 @@ export type Recorded<E extends NewEvent = NewEvent> = E & {
   clientId: string;
   requestId: string;
   createdAt: Date;
+  /** The unit that writes it makes the object, which nothing in the store can refer to yet. Absent in what is read from the log. */
+  isOfNew?: boolean;
 };
 
 /** A claim as an event states it; scope and holder follow from the event. */

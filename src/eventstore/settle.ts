@@ -2,8 +2,8 @@ import type { Recording } from "./assemble.ts";
 import { withoutExpectation } from "./expected-sequence.ts";
 import type { Transaction, WriteContext } from "./transaction.ts";
 
-/** An event of a unit, and the object that it happened to. */
-export type Happened = { type: string; aggregateId: string; payload: unknown };
+/** An event of a unit, and the object that it happened to; `isOfNew` where the unit makes that object. */
+export type Happened = { type: string; aggregateId: string; payload: unknown; isOfNew: boolean };
 
 /**
  * What a slice does in the unit in which something happens to an object of another: what goes with it, or follows from it.
@@ -102,7 +102,8 @@ function rulesFor<R>(
       for (const rule of rules.get(type) ?? none) {
         due ??= new Map();
         const happened = due.get(rule) ?? [];
-        happened.push({ type, aggregateId: loaded.id, payload });
+        const isOfNew = loaded.version === 0n;
+        happened.push({ type, aggregateId: loaded.id, payload, isOfNew });
         due.set(rule, happened);
       }
     }

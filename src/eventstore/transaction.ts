@@ -104,10 +104,19 @@ export interface Transaction {
     column: string,
     values: readonly string[],
   ): void;
+  /** States that no row has one of these values in a column of text; one that has at commit means: decide again. */
+  expectNone<T extends Table>(
+    table: T,
+    where: Partial<Row<T>>,
+    column: string,
+    values: readonly string[],
+  ): void;
   /** States how many rows the decision took as "all rows where"; another number at commit means: decide again. */
   expectRows<T extends Table>(table: T, where: Partial<Row<T>>, count: number): void;
   /** Rows that are no projection: secrets and short-lived state. */
   write(...changes: RowChange[]): void;
+  /** The same, of rows that are known only when all else of the unit is put together: asked for right before the commit. */
+  writeLast(changes: () => Promise<RowChange[]>): void;
   /**
    * Says who a browser of the hosted login turned out to be, for what the events tell of who was there. Of others it is
    * known before.

@@ -33,6 +33,7 @@ export class Unit implements Transaction {
   readonly #recordings = new Map<string, Recording>();
   readonly #expect: Expectation[] = [];
   readonly #changes: RowChange[] = [];
+  readonly #lastChanges: (() => Promise<RowChange[]>)[] = [];
   // Where in the unit the last event of each object stands.
   readonly #last = new Map<Loaded<unknown>, { index: number; owner: OwnerRef }>();
   // Of a unit over another one: the objects of that one, by those of this one that are as they are there.
@@ -143,6 +144,7 @@ export class Unit implements Transaction {
     }
     this.#expect.push(...member.#expect);
     this.#changes.push(...member.#changes);
+    this.#lastChanges.push(...member.#lastChanges);
     if (member.#recognised !== undefined) this.recognise(member.#recognised);
   }
 
@@ -194,12 +196,26 @@ export class Unit implements Transaction {
     if (values.length > 0) this.#expect.push({ ...all, where: { ...where, [column]: values } });
   }
 
+  expectNone<T extends Table>(
+    table: T,
+    where: Partial<Row<T>>,
+    column: string,
+    values: readonly string[],
+  ): void {
+    if (values.length === 0) return;
+    this.#expect.push({ kind: "rows", table, where: { ...where, [column]: values }, count: 0 });
+  }
+
   expectRows<T extends Table>(table: T, where: Partial<Row<T>>, count: number): void {
     this.#expect.push({ kind: "rows", table, where, count });
   }
 
   write(...changes: RowChange[]): void {
     this.#changes.push(...changes);
+  }
+
+  writeLast(changes: () => Promise<RowChange[]>): void {
+    this.#lastChanges.push(changes);
   }
 
   recognise(who: Recognised): void {
@@ -238,11 +254,13 @@ export class Unit implements Transaction {
     if (!this.#isJudged) {
       throw new Error("the unit does not judge the sequence that the call expects");
     }
-    if (this.#recordings.size === 0 && this.#changes.length === 0) return;
+    const isEmpty = this.#recordings.size === 0 && this.#changes.length === 0;
+    if (isEmpty && this.#lastChanges.length === 0) return;
     this.#expectUnchanged();
     const { stored, claims, rows, origin } = await this.#assemble();
     // Claims that are let go come first, so that a value can pass from one object to another in one unit.
     claims.sort((a, b) => Number(a.op !== "release") - Number(b.op !== "release"));
+    for (const changes of this.#lastChanges) this.#changes.push(...(await changes()));
     const { firstSequence } = await this.#parts.db.commit({
       instanceId: this.at.instanceId,
       expect: this.#expect,

@@ -9,7 +9,8 @@ export function createUsedIds(db: Database, instanceId: string) {
   const t = db.table(events);
   // Of each id, whether an object of the type has or had it, by type.
   const known = new Map<string, Map<string, boolean>>();
-  const free = new Map<string, Expectation>();
+  // By type, the ids that no object of it had.
+  const free = new Map<string, string[]>();
 
   async function read(types: readonly string[], ids: string[]): Promise<void> {
     const rows = await db.read
@@ -24,14 +25,14 @@ export function createUsedIds(db: Database, instanceId: string) {
         ),
       );
     const found = new Set(rows.map(({ type, id }) => key(type, id)));
+    for (const type of types) if (!free.has(type)) free.set(type, []);
     for (const id of ids) {
       const of = known.get(id) ?? new Map<string, boolean>();
       known.set(id, of);
       for (const aggregateType of types) {
         const name = key(aggregateType, id);
         of.set(aggregateType, found.has(name));
-        if (found.has(name)) continue;
-        free.set(name, { kind: "stream", aggregateType, aggregateId: id, version: 0n });
+        if (!found.has(name)) free.get(aggregateType)?.push(id);
       }
     }
   }
@@ -57,6 +58,11 @@ export function createUsedIds(db: Database, instanceId: string) {
     },
     /** What must still be so when the unit commits, of streams that are not looked after already. */
     expected: (isKept: (name: string) => boolean): Expectation[] =>
-      [...free].filter(([name]) => !isKept(name)).map(([, expected]) => expected),
+      [...free].flatMap(([aggregateType, ids]): Expectation[] => {
+        const aggregateId = ids.filter((id) => !isKept(key(aggregateType, id)));
+        if (aggregateId.length === 0) return [];
+        const where = { instanceId, aggregateType, aggregateId, aggregateVersion: 1n };
+        return [{ kind: "rows", table: events, where, count: 0 }];
+      }),
   };
 }

@@ -48,6 +48,15 @@ export const projection = (
   ...reactions: [string, Reducer][][]
 ): Projection => ({ name, tables, reducers: new Map(reactions.flat()) });
 
+/**
+ * What an event does to rows that refer to its object. While the unit that makes the object is written there are none, and each of the
+ * statements would be run for nothing. From the log it is done for every event.
+ */
+export const toReferring =
+  <E extends Recorded>(reduce: (event: E) => RowChange[]) =>
+  (event: E): RowChange[] =>
+    event.isOfNew === true ? [] : reduce(event);
+
 /** All row changes of an event, over all projections, in the order of their registration. */
 export function reduceWith(projections: Projection[]): (event: Recorded) => RowChange[] {
   const byType = new Map<string, Reducer[]>();

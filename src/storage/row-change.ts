@@ -73,12 +73,18 @@ export const deleteRows = <T extends Table>(table: T, where: RowPart<T>): RowCha
  * what cached reads go by, and nothing between them touches several rows of the table.
  */
 export function joined(changes: RowChange[]): RowChange[] {
-  // Only an update is joined to something, and many units have none.
-  if (!changes.some(({ op }) => op === "update")) return changes;
+  // Only an update is joined to something, and many units have none, or none of most of their tables.
+  const updated = new Set<Table>();
+  for (const { op, table } of changes) if (op === "update") updated.add(table);
+  if (updated.size === 0) return changes;
   const result: RowChange[] = [];
   const indexes = new Map<Table, Map<string, number>>();
   for (const change of changes) {
     const { table } = change;
+    if (!updated.has(table)) {
+      result.push(change);
+      continue;
+    }
     let ofTable = indexes.get(table);
     if (ofTable === undefined) indexes.set(table, (ofTable = new Map()));
     const row = rowOf(change);

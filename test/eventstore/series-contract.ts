@@ -75,6 +75,62 @@ export function seriesContract(fresh: (now?: () => Date) => Promise<Fresh>): voi
       assert.deepEqual([state, version], [{ title: "a", lines: ["milk"] }, 2n]);
     });
 
+    it("decides anew when an id that it took for free is used, or a row that it took for absent is there", async () => {
+      await using store = await fresh();
+      const seen: string[][] = [];
+      await store.events.transact(by(), async (tx) => {
+        const used = await tx.usedIds([list.type], ["a", "b", "c"]);
+        seen.push([...used]);
+        if (seen.length === 1) await addList(store, "b");
+        tx.record(list, await tx.load(list, "c"), [added({ title: "c" })], owner);
+      });
+      assert.deepEqual(seen, [[], ["b"]]);
+      let decisions = 0;
+      await store.events.transact(by(), async (tx) => {
+        if (++decisions === 1) {
+          tx.expectNone(titles, { instanceId: "one" }, "id", ["x", "y"]);
+          await addList(store, "y");
+        }
+        tx.record(list, await tx.load(list, "c"), [lineAdded({ line: "c" })]);
+      });
+      assert.equal(decisions, 2);
+    });
+
+    it("asks for what is written last once all else is put together, of each that stands", async () => {
+      await using store = await fresh();
+      const asked: string[] = [];
+      const last = (id: string) => async () => {
+        asked.push(id);
+        return [insertRow(titles, { instanceId: "one", id, title: id, sequence: 1n })];
+      };
+      await store.events.transact(by(), async (tx) => {
+        const series = beginSeries(tx);
+        await series.add(async (member) => member.writeLast(last("kept")));
+        await refusal(
+          series.add(async (member) => {
+            member.writeLast(last("refused"));
+            throw alreadyExists("REFUSED", "refused");
+          }),
+        );
+        tx.writeLast(last("own"));
+        await begin(tx, "a");
+        assert.deepEqual(asked, []);
+      });
+      assert.deepEqual(asked, ["kept", "own"]);
+      const rows = await store.db.read.select().from(store.db.table(titles));
+      assert.deepEqual(rows.map(({ id }) => id).toSorted(), ["a", "kept", "own"]);
+    });
+
+    it("writes nothing where what is written last cannot be told", async () => {
+      await using store = await fresh();
+      const failing = store.events.transact(by(), async (tx) => {
+        await begin(tx, "a");
+        tx.writeLast(() => Promise.reject(alreadyExists("BEFORE_FAILED", "it failed")));
+      });
+      assert.equal(await refusal(failing), "BEFORE_FAILED");
+      assert.equal((await store.db.heads()).size, 0);
+    });
+
     it("refuses one what another, or who is known to hold it in the store, has taken", async () => {
       await using store = await fresh();
       await addList(store, "stored", "Groceries");

@@ -139,6 +139,59 @@ describe("an import that is not waited for", () => {
     }
   });
 
+  it("writes one unit after the other, each with the counts of all before it", async () => {
+    const { db } = peer.app.kernel;
+    const name = newName("ordered");
+    const { commit } = db;
+    const counts: number[] = [];
+    let [atOnce, most] = [0, 0];
+    db.commit = async (unit) => {
+      const created = unit.changes.flatMap((change) =>
+        change.op === "update" && change.table.name === "imports"
+          ? [Number(change.values["created"] ?? 0)]
+          : [],
+      );
+      if (unit.events.length === 0 || created.length === 0) return commit(unit);
+      counts.push(...created);
+      most = Math.max(most, (atOnce += 1));
+      await delay(5);
+      return commit(unit).finally(() => (atOnce -= 1));
+    };
+    const { id } = await begin(name, 400);
+    const done = await imports.ended(id);
+    db.commit = commit;
+    assert.equal(done.created, "401");
+    assert.equal(most, 1);
+    assert.deepEqual(
+      counts,
+      counts.toSorted((a, b) => a - b),
+    );
+    assert.deepEqual([counts.at(0), counts.at(-1)], [1, 401]);
+  });
+
+  it("writes rows of new people alone: nothing is ended that stands on what they had before", async () => {
+    const { db } = peer.app.kernel;
+    const name = newName("new");
+    const { commit } = db;
+    const tables = new Set<string>();
+    db.commit = async (unit) => {
+      const isOfThem = unit.events.some(({ type }) => type === "user.human.password.changed");
+      if (isOfThem) for (const { table } of unit.changes) tables.add(table.name);
+      return commit(unit);
+    };
+    const humanUsers = [0, 1].map((nth) => ({
+      ...human(`${name}-${nth}`, { hashedPassword: { value: hashOfOld } }),
+      inactive: nth === 1,
+    }));
+    await imports.bring([{ orgId: name, org: { name }, humanUsers }]);
+    db.commit = commit;
+    assert.equal(await usersOf(name), 2);
+    assert.deepEqual(
+      [...tables].filter((table) => !/^(import|origins|secrets|user)/.test(table)),
+      [],
+    );
+  });
+
   it("when it is cancelled while a unit is decided that unit writes nothing", async () => {
     const { db } = peer.app.kernel;
     const name = newName("stopped");

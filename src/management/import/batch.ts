@@ -49,6 +49,8 @@ export type ImportPorts = {
    * @throws INVALID_ARGUMENT MALFORMED_JSON, INVALID_JSON_FIELD, VALIDATION_FAILED and their like
    */
   readMessage: <D extends DescMessage>(type: D, json: Uint8Array) => Promise<MessageShape<D>>;
+  /** Has what `readMessage` judges by loaded, which a process that has judged nothing yet takes tens of milliseconds for. */
+  loadJudge: () => void;
 };
 export type ImportDeps = Deps & ImportPorts;
 
@@ -94,16 +96,17 @@ export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedK
     },
 
     /**
-     * Works on a part of a batch. It may be decided while the one before is written; it is written after it.
+     * Works on a part of a batch. It may be decided and put together while the one before is written; it is written after it.
      *
      * @param before how far the import is without it
+     * @param handedOver called when all that is left is to write it, each time that it is tried
      * @returns how far the import is with it
      */
     async work(
       job: RunningJob<unknown>,
       of: Import,
       { of: { batch, begun }, from, records }: Part,
-      before: Promise<Progress>,
+      { before, handedOver }: { before: Promise<Progress>; handedOver: () => void },
     ): Promise<Progress> {
       const { instanceId, id: importId, isDryRun, presence } = of;
       const part = begun.slice(from, from + records);
@@ -112,15 +115,20 @@ export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedK
       const at: WriteContext = { ...who, instanceId, signal: job.signal };
       const known = { instanceId, importId, isDryRun };
 
-      const write = async (tx: Transaction, { outcomes, rows }: Decided): Promise<Progress> => {
-        const progress = advanced(await before, batch, from, outcomes);
+      // What the unit records is put together while the part before is written; only what counts records waits for that one.
+      let progress: Progress | undefined;
+      const write = async (tx: Transaction, { outcomes, rows }: Decided): Promise<void> => {
         await job.fence(tx);
+        tx.expectRows(imports, { instanceId, id: importId, state: "running" }, 1);
         tx.write(...rows);
-        noteProgress(tx, of, batch, { progress, isLast });
         if (isLast) tx.write(secrets.remove(payloadRef(instanceId, importId, payloadId(batch))));
-        return progress;
+        tx.writeLast(async () => {
+          progress = advanced(await before, batch, from, outcomes);
+          handedOver();
+          return rowsOfProgress(of, batch, { progress, isLast, now: tx.now });
+        });
       };
-      return knowingClaims(db, async (stored, wanted) => {
+      await knowingClaims(db, async (stored, wanted) => {
         const decideIn = async (tx: Transaction): Promise<[Decided, Series]> => {
           const series = beginSeries(tx, stored);
           const decided = await decide(tx, series, known, part);
@@ -137,6 +145,9 @@ export function batchWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedK
         });
         return events.transact(at, (tx) => write(tx, foreseen));
       });
+      if (progress === undefined)
+        throw new Error("a part that is written says how far the import is");
+      return progress;
     },
   };
 }
@@ -183,19 +194,21 @@ function advanced(
   };
 }
 
-/** Writes what became of records to their batch and to the import, which still has to run. */
-function noteProgress(
-  tx: Transaction,
+/** What became of records, in the rows of their batch and of the import. */
+function rowsOfProgress(
   { instanceId, id: importId }: Import,
   { rank, number }: Batch,
-  { progress: { outcomes, ...counts }, isLast }: { progress: Progress; isLast: boolean },
-): void {
-  tx.expectRows(imports, { instanceId, id: importId, state: "running" }, 1);
-  const done = isLast ? { outcomes, doneAt: tx.now } : { outcomes };
-  tx.write(
+  {
+    progress: { outcomes, ...counts },
+    isLast,
+    now,
+  }: { progress: Progress; isLast: boolean; now: Date },
+): RowChange[] {
+  const done = isLast ? { outcomes, doneAt: now } : { outcomes };
+  return [
     updateRows(importBatches, { instanceId, importId, rank, number }, done),
-    updateRows(imports, { instanceId, id: importId }, { ...counts, changeDate: tx.now }),
-  );
+    updateRows(imports, { instanceId, id: importId }, { ...counts, changeDate: now }),
+  ];
 }
 
 /** A record that was read. `unit` has the memory of the unit that it is in, another one with each try. */

@@ -23,6 +23,7 @@ import { eq } from "../../storage/drizzle.ts";
 import { type RowChange, updateRows } from "../../storage/row-change.ts";
 import type { Row } from "../../storage/table.ts";
 import { answerOf } from "./answer.ts";
+import type { ImportDeps } from "./batch.ts";
 import { importJob } from "./job.ts";
 import type { RankedKind } from "./kinds.ts";
 import { payloadOwner } from "./payload.ts";
@@ -71,7 +72,7 @@ function importLister(deps: Deps): Handlers<typeof ManagementService>["listImpor
 
 /** Bulk imports (G4): received as a whole, then a job that can be watched, paused and cancelled. */
 export function importHandlers(
-  deps: Deps,
+  deps: ImportDeps,
   kinds: ReadonlyMap<string, RankedKind>,
 ): Pick<Handlers<typeof ManagementService>, ImportMethods> {
   const { db, secrets, newId, now } = deps;

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Aggregate } from "../../eventstore/aggregate.ts";
+import { claimName } from "../../eventstore/claims.ts";
 import type { NewEvent } from "../../eventstore/event.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Foreseen } from "../../eventstore/unit.ts";
@@ -55,6 +56,8 @@ export function createMemory(
   const overlay = eventOverlay(noted);
   const newIds = idGuard({ db });
   const isClientId = new Map<string, boolean>();
+  // What is kept beyond the unit names nobody, and a claim may hold a name of a person.
+  const idOfClaim = isDryRun ? digestOfClaim : claimName;
 
   async function find(type: NoteType, id: string): Promise<JsonObject | undefined> {
     const ref = { type, id };
@@ -65,7 +68,7 @@ export function createMemory(
   }
 
   async function isClaimed(kind: string, value: string): Promise<boolean> {
-    if ((await find("claim", claimId({ scope: instanceId, kind, value }))) !== undefined)
+    if ((await find("claim", idOfClaim({ scope: instanceId, kind, value }))) !== undefined)
       return true;
     return (await rowsWhere(db, claims, { scope: instanceId, kind, value })).length > 0;
   }
@@ -101,16 +104,16 @@ export function createMemory(
 
     keep(claimed, recorded) {
       for (const claim of claimed) {
-        this.note([{ type: "claim", id: claimId(claim), facts: { holder: holderOf(claim) } }]);
+        this.note([{ type: "claim", id: idOfClaim(claim), facts: { holder: holderOf(claim) } }]);
       }
       if (isDryRun) this.note(recorded().filter(isReadable).map(overlay.add));
     },
 
     async judge(claimed) {
       if (!isDryRun) return undefined;
-      await noted.read(claimed.map((claim) => ({ type: "claim", id: claimId(claim) })));
+      await noted.read(claimed.map((claim) => ({ type: "claim", id: idOfClaim(claim) })));
       for (const claim of claimed) {
-        const holder = claim.op === "release" ? undefined : await find("claim", claimId(claim));
+        const holder = claim.op === "release" ? undefined : await find("claim", idOfClaim(claim));
         if (holder !== undefined && holder["holder"] !== holderOf(claim)) return claim.kind;
       }
       return undefined;
@@ -222,7 +225,6 @@ const isReadable = ({ aggregateType }: Foreseen): boolean => readable.has(aggreg
 const readAll = (tx: Transaction, aggregate: Readable, ids: string[]): Promise<void> =>
   tx.loadAll(aggregate as Aggregate<unknown, NewEvent>, ids);
 
-// A claim may hold a name of a person: what is noted of it names nobody.
-const claimId = ({ scope, kind, value }: Pick<ClaimChange, "scope" | "kind" | "value">): string =>
-  hash("sha256", JSON.stringify([scope, kind, value]), "base64url");
+const digestOfClaim = (claim: Parameters<typeof claimName>[0]): string =>
+  hash("sha256", claimName(claim), "base64url");
 const holderOf = ({ holderType, holderId }: ClaimChange): string => `${holderType}/${holderId}`;

@@ -6,13 +6,17 @@ import { recordsABatch } from "./payload.ts";
 // How much of the processor the commit of one unit may take at a time, while it holds others up.
 const mostBlockedMs = 10;
 const fewest = 30;
-const [slower, faster] = [0.7, 1.2];
+const [slower, faster] = [0.7, 1.5];
 const resolutionMs = 2;
 
 /** Milliseconds in which the event loop was at work, and those of them in which this thread had the processor. */
 const spent = () => ({ active: performance.eventLoopUtilization().active, own: threadMs() });
 
-export type Pace = { records(): number; judge(written: number): Promise<void> };
+export type Pace = {
+  /** How many records the next unit has of so many that are left: these are cut into units of one size, none above what the pace allows. */
+  records(left: number): number;
+  judge(written: number): Promise<void>;
+};
 
 /**
  * How many records make a unit: as many as can be written without holding up others for long. That is measured, as the longest delay
@@ -28,7 +32,7 @@ export function createPace() {
       delays.enable();
       let from = spent();
       return {
-        records: () => Math.round(records),
+        records: (left) => Math.ceil(left / Math.ceil(left / Math.round(records))),
         /** Takes what was measured since the last time for that of a unit of so many records. */
         async judge(written) {
           // What came in this turn of the event loop is told in the next one.
@@ -38,10 +42,11 @@ export function createPace() {
           const blockedMs = Math.max((delays.max / 1e6 - resolutionMs) * share, 1);
           delays.reset();
           from = to;
-          // Of a rest nothing is learned.
-          if (written < Math.round(records)) return;
-          const factor = Math.min(Math.max(mostBlockedMs / blockedMs, slower), faster);
-          records = Math.min(Math.max(records * factor, fewest), recordsABatch);
+          // Of a few nothing is learned.
+          if (written < records / 2) return;
+          const right = (written * mostBlockedMs) / blockedMs;
+          const within = Math.min(Math.max(right, records * slower), records * faster);
+          records = Math.min(Math.max(within, fewest), recordsABatch);
         },
         [Symbol.dispose]: () => void delays.disable(),
       };

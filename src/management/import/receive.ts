@@ -1,9 +1,9 @@
 import { invalidField } from "../../errors.ts";
 import { initiator, type WriteContext } from "../../eventstore/transaction.ts";
 import { enqueue } from "../../jobs/job.ts";
-import type { Deps } from "../../projection/module.ts";
 import { insertRow, updateRows } from "../../storage/row-change.ts";
 import { keepPresence } from "./from.ts";
+import type { ImportDeps } from "./batch.ts";
 import { importJob } from "./job.ts";
 import { type RankedKind, lastRank } from "./kinds.ts";
 import { packRecords, payloadId, payloadRef, type Received, recordsABatch } from "./payload.ts";
@@ -29,8 +29,8 @@ type Open = { kind: string; rank: number; records: Received[]; size: number };
  * @throws INVALID_ARGUMENT IMPORT_MALFORMED and the others of `splitter`, IMPORT_EMPTY, IMPORT_OPTION_INVALID,
  * IMPORT_ORG_ID_INVALID
  */
-export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
-  const { db, events, secrets, newId, now } = deps;
+export function receiver(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>) {
+  const { db, events, secrets, newId, now, loadJudge } = deps;
 
   return async (
     by: WriteContext,
@@ -41,6 +41,8 @@ export function receiver(deps: Deps, kinds: ReadonlyMap<string, RankedKind>) {
     const id = newId();
     const at = now();
     const row = receiving(by, id, asked.dryRun, at);
+    // The first record that is read would wait for it.
+    loadJudge();
     const commit = (...changes: Parameters<typeof db.commit>[0]["changes"]) =>
       db.commit({ instanceId, expect: [], claims: [], events: [], changes });
     await events.transact(by, async (tx) => {

@@ -88,7 +88,7 @@ function importWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>) 
       const ready = await prepared(job, batch);
       if (ready === undefined) return;
       for (let from = batch.outcomes.length; from < ready.begun.length; ) {
-        const records = Math.min(pace.records(), ready.begun.length - from);
+        const records = pace.records(ready.begun.length - from);
         yield { of: ready, from, records };
         from += records;
       }
@@ -116,12 +116,14 @@ function importWorker(deps: ImportDeps, kinds: ReadonlyMap<string, RankedKind>) 
           return "done";
         }
         if (!mayGoBeside(part, last)) await written;
-        const before = written;
-        written = batches.work(job, asWho, part, before);
+        const { promise: handing, resolve: handedOver } = Promise.withResolvers<void>();
+        written = batches.work(job, asWho, part, { before: written, handedOver });
         // It is waited for in the next round; a failure until then is not one that nobody hears of.
         written.catch(() => undefined);
         last = part;
-        await before;
+        // The next part is begun when this one is being written: two that were decided at once would be written one after the other
+        // while nothing is decided.
+        await Promise.race([handing, written]);
         await pace.judge(part.records);
       }
       await written;

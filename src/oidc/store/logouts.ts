@@ -1,9 +1,9 @@
 import type { EgressClient } from "../../egress/client.ts";
-import { defineEvents, type EventOf, payload, type Recorded } from "../../eventstore/event.ts";
+import { defineEvents, type EventOf, payload } from "../../eventstore/event.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import { enqueue, handle, type JobHandlers, jobKind } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
-import { on, projection } from "../../projection/projection.ts";
+import { on, projection, toReferring } from "../../projection/projection.ts";
 import { sessionEvents } from "../../resources/session/index.ts";
 import { userEvents } from "../../resources/user/index.ts";
 import { and, asc, eq, isNotNull } from "../../storage/drizzle.ts";
@@ -44,9 +44,9 @@ export const logoutEvents = defineEvents(
 );
 export const logout = aggregate<EventOf<typeof logoutEvents>, null>(logoutEvents, null, () => null);
 
-const endHis = ({ instanceId, aggregateId: userId, createdAt }: Recorded) => [
+const endHis = toReferring(({ instanceId, aggregateId: userId, createdAt }) => [
   updateRows(logoutWishes, { instanceId, userId }, { endedAt: createdAt }),
-];
+]);
 
 export const logoutProjection = projection(
   "oidc_logout_wishes",

@@ -1,5 +1,4 @@
-import type { Recorded } from "../../eventstore/event.ts";
-import { on, projection } from "../../projection/projection.ts";
+import { on, projection, toReferring } from "../../projection/projection.ts";
 import { appEvents } from "../../resources/app/index.ts";
 import { consentEvents } from "../../resources/consent/index.ts";
 import { organizationEvents } from "../../resources/org/index.ts";
@@ -18,22 +17,20 @@ import { formerAudiences } from "../../resources/app/index.ts";
 import { type OidcSessionAdded, oidcSessionEvents, tokenEvents } from "./events.ts";
 import { oidcLineage, oidcSessions, onlyPart } from "./tables.ts";
 
-type Event = Pick<Recorded, "instanceId" | "aggregateId">;
-
 /** Ends what descends from it. */
 const endDescendants = (instanceId: string, parentId: string): RowChange =>
   deleteRows(oidcLineage, { instanceId, parentId });
 
-const endThoseOfUser = ({ instanceId, aggregateId: userId }: Event) => [
+const endThoseOfUser = toReferring(({ instanceId, aggregateId: userId }) => [
   deleteRows(oidcSessions, { instanceId, userId }),
   endDescendants(instanceId, userId),
-];
+]);
 
 // Only what came of a login: other tokens of the user stand on other proofs.
-const endHisLogins = ({ instanceId, aggregateId: userId }: Event) => [
+const endHisLogins = toReferring(({ instanceId, aggregateId: userId }) => [
   deleteRows(oidcSessions, { instanceId, userId, isLogin: true }),
   deleteRows(oidcLineage, { instanceId, userId }),
-];
+]);
 
 function standsOnConsent({ references, access, scope }: OidcSessionAdded): boolean {
   // Of earlier releases: what asked for a project's tokens may have been our own.

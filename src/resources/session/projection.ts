@@ -1,5 +1,5 @@
 import { objectRows, objectTable } from "../../projection/objects.ts";
-import { on, onEvery, projection } from "../../projection/projection.ts";
+import { on, onEvery, projection, toReferring } from "../../projection/projection.ts";
 import type { Recorded } from "../../eventstore/event.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { bool, optionalInstant, optionalJson, table, text } from "../../storage/table.ts";
@@ -78,9 +78,9 @@ function changeMetadata(event: Recorded & { payload: MetadataSet }): RowChange[]
   });
 }
 
-const endThoseOfUser = ({ instanceId, aggregateId: userId }: Recorded) => [
+const endThoseOfUser = toReferring(({ instanceId, aggregateId: userId }) => [
   updateRows(sessions, { instanceId, userId }, ended),
-];
+]);
 
 /** Events by which a user has a second factor less. */
 export const factorEnds = [

@@ -112,7 +112,10 @@ export const trustEnds: Reaction = {
   to: ends,
   react(tx: Transaction, happened) {
     const { instanceId } = tx.at;
-    for (const { aggregateId: userId } of happened) tx.write(endTrust({ instanceId, userId }));
+    for (const { aggregateId: userId, isOfNew } of happened) {
+      // Who is made in this unit has trusted no browser.
+      if (!isOfNew) tx.write(endTrust({ instanceId, userId }));
+    }
     return Promise.resolve();
   },
 };

@@ -38,10 +38,8 @@ export function idGuard({ db }: { db: Database }) {
       .from(t)
       .where(and(eq(t.scope, instanceId), eq(t.kind, clientIdClaim), db.isAmong(t.value, folded)));
     for (const { value } of rows) taken.add(value);
-    for (const value of folded) {
-      if (taken.has(value)) continue;
-      tx.expectRows(claims, { scope: instanceId, kind: clientIdClaim, value }, 0);
-    }
+    const unclaimed = folded.filter((each) => !taken.has(each));
+    tx.expectNone(claims, { scope: instanceId, kind: clientIdClaim }, "value", unclaimed);
     return new Set(ids.filter((id) => taken.has(caseFold(id))));
   }
 

@@ -101,8 +101,10 @@ export function writeInThread(
   };
 }
 
-// So many statements take this thread for some 10 ms.
+// So many statements of a batch take this thread for some 10 ms.
 const manySteps = 2_000;
+// A unit of so many is one of many, as those of imports: what follows is decided while it is written.
+const manyStepsOfOne = 400;
 // So many flushes tell whether they are slow.
 const lastFlushes = 8;
 
@@ -145,6 +147,9 @@ export function writeByFlush(
 
 function isLarge(units: readonly CompiledUnit[]): boolean {
   let steps = 0;
-  for (const each of units) steps += each.steps.length;
+  for (const each of units) {
+    if (each.steps.length > manyStepsOfOne) return true;
+    steps += each.steps.length;
+  }
   return steps > manySteps;
 }
