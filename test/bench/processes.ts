@@ -149,7 +149,7 @@ for (const name of names) {
   const of =
     (what: keyof Rate, times = 1) =>
     (side: Rate[] = []) =>
-      median(side.map((one) => one[what] * times)).toFixed(0);
+      median(side.map((rate) => rate[what] * times)).toFixed(0);
   const [rates, ofDatabase, ofClock] = [of("rate"), of("databaseUs"), of("ofClock")];
   const cells = [rates(alone), rates(shared), ratio.toFixed(2), String(least)];
   const line = [name, ...cells, rates(separate), ratioOf(separate).toFixed(2)];
