@@ -1,5 +1,10 @@
-import type { GatewayProvider, SmsProvider } from "../resources/sms/index.ts";
-import type { HttpProvider, MailProvider, SmtpProvider } from "../resources/smtp/index.ts";
+import type {
+  GatewayProvider,
+  HttpProvider,
+  MailProvider,
+  SmsProvider,
+  SmtpProvider,
+} from "../resources/messageprovider/index.ts";
 
 export type { GatewayProvider, HttpProvider, MailProvider, SmsProvider, SmtpProvider };
 

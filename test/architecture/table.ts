@@ -49,7 +49,7 @@ export const rows: Record<string, Row> = {
 
   api: {
     band: "edge",
-    mayImport: ["executor", "authz", "telemetry", ...words],
+    mayImport: ["authz", "telemetry", ...words],
     gen: ["google", "grpc", "idsvc/options", "idsvc/object"],
   },
   "oidc/core": { band: "edge", mayImport: ["awaitable.ts"] },
