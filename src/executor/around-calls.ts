@@ -44,10 +44,7 @@ export function createCallExecutions(parts: {
   };
 
   const runAround =
-    (
-      request: PlannedExecution | undefined,
-      response: PlannedExecution | undefined,
-    ): RunAround =>
+    (request: PlannedExecution | undefined, response: PlannedExecution | undefined): RunAround =>
     async (call, work) => {
       const { clientId, ...callFacts } = call.facts;
       if (call.depth >= deepest) throw tooDeep((request ?? response)?.id ?? "");
