@@ -21,6 +21,7 @@ import {
   organizations as allOrganizations,
   organizationTenancy,
 } from "../resources/org/index.ts";
+import { schemasOfUsers } from "../resources/userschema/index.ts";
 import { webKeysOf } from "../resources/webkey/index.ts";
 import type { SetupPorts } from "../setup/index.ts";
 import { sessionMakers } from "../resources/session/index.ts";
@@ -77,6 +78,7 @@ export function depsOf(
     noteRefusal: refusals.note,
     sessionMakers: sessionMakers({ db, secrets, now }),
     tokensInName: tokensInName({ db }),
+    userSchemas: schemasOfUsers(db),
     db,
     events,
     secrets,
