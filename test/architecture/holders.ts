@@ -5,33 +5,32 @@ import { isIn, root, rows, sliceOf, sources } from "./table.ts";
 /** A file that names something of a slice from outside it, and what it names. */
 export type Holder = { file: string; names: string };
 
-// Edges of the list of modules that are no slices to `sliceOf`.
+// Edges that are taken out the same way.
 const edges = ["account", "console-server", "login", "oidc"];
 
-/** Slices, and the edges that go the same way: each a folder of src, of proto and of test. */
+/** Slices, and the edges beside `api`: each a folder of src, and of proto and test where it has any. */
 export const folders: readonly string[] = [
   ...new Set(sources.flatMap(({ path }) => sliceOf(path) ?? [])),
   ...edges,
 ].toSorted();
 
 /**
- * What composes slices, where the lines of each stand: they go with it, and the compiler names them. What the service is made of
- * (`app/`), and what pages of the console show of which kind of object (`console/declared`, decision 0355).
+ * What composes slices. The lines that name one there go with it, and the compiler tells which: what the service is made of (`app/`),
+ * and what the console shows of which kind of object (`console/declared`, decision 0355).
  */
-export const composition: readonly string[] = ["app", "console/declared"];
+const composition = ["src/app", "src/console/declared"];
 
 type Import = { from: string; to: string; names: string };
 
-/** All imports of src, of generated code too, by paths in the repository. */
+const statement = /^(?:import|export) ([^;"]*?)from "([^"]+)";|\bimport\("([^"]+)"\)/gm;
+
+/** All imports of src and of the schema, by paths in the repository. */
 const imports: readonly Import[] = [
   ...sources.flatMap(({ path, text }) =>
-    [...text.matchAll(/^(?:import|export) ([^;"]*?)from "([^"]+)"|\bimport\("([^"]+)"\)/gm)].map(
-      ([, names = "everything", from, call]): Import => ({
-        from: `src/${path}`,
-        to: targetOf(`src/${path}`, from ?? call ?? ""),
-        names: names.replaceAll(/\s+/g, " ").trim(),
-      }),
-    ),
+    [...text.matchAll(statement)].map(([, names = "everything", from, call]): Import => {
+      const to = targetOf(`src/${path}`, from ?? call ?? "");
+      return { from: `src/${path}`, to, names: names.replaceAll(/\s+/g, " ").trim() };
+    }),
   ),
   ...schemas().flatMap(({ path, text }) =>
     [...text.matchAll(/^import (?:public )?"(idsvc\/[^"]+)"/gm)].map(
@@ -40,25 +39,42 @@ const imports: readonly Import[] = [
   ),
 ];
 
-/** Who would not do without the slice: whoever imports it or its schema, but for its own files and the lists of the composition. */
+/** Who would not do without the slice: whoever imports it or its schema, but for its own files and the composition. */
 export function holdersOf(slice: string): Holder[] {
   return imports
     .filter(({ from, to }) => isOf(slice, to) && !isOf(slice, from) && !isComposition(from))
     .map(({ from, names }) => ({ file: from, names }));
 }
 
-/** The files of a slice: those of its folders, and what is generated of its schema. */
-export const isOf = (slice: string, path: string): boolean =>
-  ["src", "proto/idsvc", "gen/idsvc", "test"].some(
-    (top) => isIn(path, `${top}/${slice}`) && isDeepest(slice, path.slice(top.length + 1)),
+/** The files of src that import something of the slice from outside it. */
+export const importersOf = (slice: string): string[] => [
+  ...new Set(
+    imports
+      .filter(({ from, to }) => isOf(slice, to) && !isOf(slice, from) && isIn(from, "src"))
+      .map(({ from }) => from),
+  ),
+];
+
+/** A file as it is once the statements are gone that import something of the slice; its lines keep their numbers. */
+export const withoutImports = (slice: string, path: string, text: string): string =>
+  text.replaceAll(statement, (whole: string, _: string, from: string | undefined) =>
+    from !== undefined && isOf(slice, targetOf(path, from))
+      ? whole.replaceAll(/[^\n]/g, "")
+      : whole,
   );
 
-const isComposition = (path: string): boolean =>
-  composition.some((folder) => isIn(path, `src/${folder}`));
+/** Whether a file goes with the slice: one of its folders, or of what is generated of its schema. */
+export const isOf = (slice: string, path: string): boolean =>
+  ["src", "proto/idsvc", "gen/idsvc", "test"].some(
+    (top) => isIn(path, `${top}/${slice}`) && !isOfRowBelow(slice, path.slice(top.length + 1)),
+  );
 
-// `oidc` is no folder of `oidc/core`, which is a row of its own.
-const isDeepest = (slice: string, path: string): boolean =>
-  !Object.keys(rows).some((row) => row !== slice && isIn(row, slice) && isIn(path, row));
+export const isComposition = (path: string): boolean =>
+  composition.some((folder) => isIn(path, folder));
+
+// `oidc/core` stands on its own.
+const isOfRowBelow = (slice: string, path: string): boolean =>
+  Object.keys(rows).some((row) => row !== slice && isIn(row, slice) && isIn(path, row));
 
 function targetOf(from: string, specifier: string): string {
   return specifier.startsWith("#gen/")
