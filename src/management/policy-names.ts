@@ -4,8 +4,8 @@ import type { Theme } from "../settings/policy/branding.ts";
 import type { SettingsGroup } from "../settings/object/settings.ts";
 import type { SecondFactor } from "../settings/login/index.ts";
 
-/** Groups of settings that imports set and exports tell of, kept by their slices. */
-export type ManagedSettings = { passwords: SettingsGroup };
+/** Groups of settings that imports set and exports tell of, where their slices are there. */
+export type ManagedSettings = { passwords?: SettingsGroup };
 
 const factors: Readonly<Record<SecondFactorType, SecondFactor | undefined>> = {
   [SecondFactorType.UNSPECIFIED]: undefined,

@@ -76,8 +76,8 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
     const facts = { channel, instanceId, notice: attempt.deliveryId };
     const provider =
       channel === "email"
-        ? await providers.mail(instanceId, organizationId)
-        : await providers.sms(instanceId);
+        ? await providers.mail?.(instanceId, organizationId)
+        : await providers.sms?.(instanceId);
     if (provider === undefined) {
       if (ports.developmentMail === undefined) {
         logger.warn(facts, "no provider sends this message: it is dropped");

@@ -20,8 +20,8 @@ export type Message = {
   html?: string;
 };
 
-/** The providers that are in force. */
+/** The providers that are in force, of the channels that there are. */
 export type Providers = {
-  mail(instanceId: string, organizationId: string): Promise<MailProvider | undefined>;
-  sms(instanceId: string): Promise<SmsProvider | undefined>;
+  mail?(instanceId: string, organizationId: string): Promise<MailProvider | undefined>;
+  sms?(instanceId: string): Promise<SmsProvider | undefined>;
 };

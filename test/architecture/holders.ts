@@ -16,9 +16,9 @@ export const folders: readonly string[] = [
 
 /**
  * What composes slices. The lines that name one there go with it, and the compiler tells which: what the service is made of (`app/`),
- * and what the console shows of which kind of object (`console/declared`, decision 0355).
+ * and what the console shows of which kind of object, and where (`console/declared`, `console/routes.ts`, decision 0355).
  */
-const composition = ["src/app", "src/console/declared"];
+const composition = ["src/app", "src/console/declared", "src/console/routes.ts"];
 
 type Import = { from: string; to: string; names: string };
 

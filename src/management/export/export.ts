@@ -21,8 +21,8 @@ import { organizationMissing } from "../../authz/tenancy.ts";
 
 type Organization = Row<typeof organizations>;
 
-/** What others keep of organizations. */
-export type Managed = ManagedSettings & { domainsOf: DomainsOf };
+/** What others keep of organizations; what nobody keeps is not exported, and refused by an import. */
+export type Managed = ManagedSettings & { domainsOf?: DomainsOf };
 
 /** The domains of organizations by name, some at a time. */
 type DomainsOf = (
@@ -43,7 +43,7 @@ export function exportOrganizations(
   const byId = rowById(db, organizations);
   const people = usersOf(deps);
   const policies = policiesOf(db, groups);
-  const domains = domainsOf(db);
+  const domains = domainsOf?.(db) ?? (() => []);
 
   async function* chosen(instanceId: string, ids: readonly string[]): AsyncGenerator<Organization> {
     for (const id of ids.toSorted()) {

@@ -13,7 +13,7 @@ export function policiesOf(db: Database, groups: ManagedSettings) {
     const owner = { type: "org", id: organizationId } as const;
     const valuesOf = async (group: string) =>
       (await readSettings(db, group, instanceId, owner)).values;
-    const passwords = await valuesOf(groups.passwords.name);
+    const passwords = groups.passwords === undefined ? {} : await valuesOf(groups.passwords.name);
     const login = await valuesOf(loginSettings.name);
     const password = given({
       minLength: number(passwords["min_length"]),

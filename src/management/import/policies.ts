@@ -20,13 +20,7 @@ import { created, existed, kind, type Kind, note, type Ref } from "./kind.ts";
 
 /** What is set for organizations: how they log in, and what people see and read there. */
 export const policyKinds = ({ passwords }: ManagedSettings): Kind[] => [
-  policy("passwordComplexityPolicy", ImportedPasswordPolicySchema, passwords, (wanted) => ({
-    min_length: wanted.minLength?.toString(),
-    requires_uppercase: wanted.hasUppercase,
-    requires_lowercase: wanted.hasLowercase,
-    requires_number: wanted.hasNumber,
-    requires_symbol: wanted.hasSymbol,
-  })),
+  ...(passwords === undefined ? [] : [passwordKind(passwords)]),
   policy("loginPolicy", ImportedLoginPolicySchema, loginSettings, (wanted) => ({
     allow_username_password: wanted.allowUsernamePassword,
     allow_register: wanted.allowRegister,
@@ -80,6 +74,15 @@ export const policyKinds = ({ passwords }: ManagedSettings): Kind[] => [
     ({ language }) => language,
   ),
 ];
+
+const passwordKind = (group: SettingsGroup): Kind =>
+  policy("passwordComplexityPolicy", ImportedPasswordPolicySchema, group, (wanted) => ({
+    min_length: wanted.minLength?.toString(),
+    requires_uppercase: wanted.hasUppercase,
+    requires_lowercase: wanted.hasLowercase,
+    requires_number: wanted.hasNumber,
+    requires_symbol: wanted.hasSymbol,
+  }));
 
 const secondFactorName = (type: SecondFactorType): string => factorOf(type) ?? "none";
 
