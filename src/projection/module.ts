@@ -2,6 +2,7 @@ import type { MembershipReader, OrganizationReader } from "../authz/ports.ts";
 import type { Policies } from "../authz/policies.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import type { Tenancy } from "../authz/tenancy.ts";
+import type { Awaitable } from "../awaitable.ts";
 import type { DomainError } from "../errors.ts";
 import type { Aggregate } from "../eventstore/aggregate.ts";
 import type { AnyEvents } from "../eventstore/event.ts";
@@ -107,7 +108,7 @@ export type Module<D extends Deps = Deps> = {
   /** What `idsvc doctor` tells of the objects of the slice, over all instances; those that there are none of are left out. */
   concerns?: (parts: Pick<Deps, "db" | "events" | "policies" | "now">) => Promise<Concern[]>;
   /** What every new instance has of the slice from its first moment; called before the unit that makes the instance. */
-  begins?: (parts: Pick<Deps, "newId" | "secrets">) => Begin | Promise<Begin>;
+  begins?: (parts: Pick<Deps, "newId" | "secrets">) => Awaitable<Begin>;
   services?: (deps: D) => ServiceBinding[];
   /** What does the jobs that the slice enqueues. */
   jobs?: (deps: D) => JobHandlers;
