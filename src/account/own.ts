@@ -1,4 +1,5 @@
 import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Awaitable } from "../awaitable.ts";
 import type { Caller } from "../authz/context.ts";
 import type { StepUp } from "../authz/ports.ts";
@@ -22,8 +23,30 @@ export type AccountParts = RouteParts & {
   /** As whom the session of a browser lets its user act. */
   callerOf(instanceId: string, sessionId: string): Awaitable<Caller | undefined>;
   requireStepUp: StepUp["require"];
+  signIns: SignIns;
   /** The place of an address, as far as whoever runs the service has named it. */
   placeOf(address: string): string | undefined;
+};
+
+/** Where a person is signed in. */
+export type SignIn = {
+  id: string;
+  /** The one that the person calls with. */
+  isOwn: boolean;
+  browser: string;
+  system: string;
+  address: string;
+  since?: Timestamp | undefined;
+  lastSeen?: Timestamp | undefined;
+};
+
+/** What is asked of sign-ins, as the person. */
+export type SignIns = {
+  search(
+    own: Pick<Own, "call" | "user">,
+    part: { limit: number; offset: number },
+  ): Promise<readonly SignIn[]>;
+  end(own: Pick<Own, "call">, id: string): Promise<unknown>;
 };
 
 /** A page, and whose account it is of. */

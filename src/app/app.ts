@@ -239,7 +239,7 @@ const streamsOf = (
   });
 
 /** The endpoints of the provider, and the pages of the login and the account, which the first visit loads. */
-function openPages({ config, db, now, logger }: Kernel, services: Services, serveWeb: ServeWeb) {
+function openPages({ config, db, logger }: Kernel, services: Services, serveWeb: ServeWeb) {
   const { deps, executor, developmentMail, bindings, metrics, ofStore, ports, endpoints, usage } =
     services;
   const call = createCallService(bindings, ports.validator, callDefaultsOf(config));
@@ -268,7 +268,7 @@ function openPages({ config, db, now, logger }: Kernel, services: Services, serv
       errors: ofLogin,
     });
     const images = [logoPage(db), markPage(idpReader(db, deps.features))];
-    const own = [...documents(config, metrics, endpoints), ...images, ...wellKnown({ db, now })];
+    const own = [...documents(config, metrics, endpoints), ...images, ...wellKnown(deps)];
     const ofPages = [...oidc.pages, ...pages, ...console].map((each) => ({
       ...each,
       isPage: true,

@@ -9,7 +9,7 @@ import {
   newInstanceIds,
   requireFirstPassword,
 } from "../setup/index.ts";
-import { newDefaultWebKey } from "../resources/webkey/index.ts";
+import { beginsOf } from "./begin.ts";
 import { checkMasterKeys } from "../eventstore/master-keys.ts";
 import { ownWork } from "../eventstore/transaction.ts";
 import type { Config } from "./config.ts";
@@ -73,11 +73,11 @@ async function makeFirstInstance(kernel: Kernel): Promise<Bootstrap> {
   await requireFirstPassword(host, { ...admin, password }, "IDSVC_BOOTSTRAP_ADMIN_PASSWORD");
   const as = { editorId: startedBy, service: startedBy, requestId: startedBy };
   const by = ownWork({ instanceId: ids.instance, ...as });
-  const webKey = await newDefaultWebKey();
+  const begins = await beginsOf(kernel);
   let isKept = false;
   await events
     .transact(by, async (tx) => {
-      const wanted = { name, domains, defaultLanguage: "en", organizationName: name, webKey };
+      const wanted = { name, domains, defaultLanguage: "en", organizationName: name, begins };
       await createInstance(kernel, tx, ids, wanted);
       await addHumanOwner(kernel, tx, ids, host, {
         ...admin,

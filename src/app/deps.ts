@@ -21,13 +21,19 @@ import {
   organizations as allOrganizations,
   organizationTenancy,
 } from "../resources/org/index.ts";
+import { schemasOfUsers } from "../resources/userschema/index.ts";
+import { webKeysOf } from "../resources/webkey/index.ts";
+import type { SetupPorts } from "../setup/index.ts";
 import { sessionMakers } from "../resources/session/index.ts";
 import { featureReader } from "../settings/feature/index.ts";
+import { oidcSettingsReader } from "../settings/oidc/index.ts";
 import { current } from "../storage/read-cache.ts";
 import { createBreachScreen } from "./breached-passwords.ts";
 import type { Config } from "./config.ts";
 import { createDomainProof } from "./domain-proof.ts";
 import type { Kernel } from "./kernel.ts";
+import { beginsOf } from "./begin.ts";
+import { policiesOf } from "./policies.ts";
 import { messageReader } from "./read-message.ts";
 import type { Siblings } from "./siblings.ts";
 import { version } from "./version.ts";
@@ -52,13 +58,15 @@ export type ServiceDeps = Deps &
   EventPorts &
   ActionPorts &
   AuthPorts &
-  ImportPorts;
+  ImportPorts &
+  SetupPorts;
 
 /** What slices may use of the kernel. */
 export function depsOf(
-  { config, db, events, logger, secrets, now, newId, featureDefaults }: Kernel,
+  kernel: Kernel,
   { allow, outside, budgets, validator, uses, refusals, served }: Made,
 ): ServiceDeps {
+  const { config, db, events, logger, secrets, now, newId, featureDefaults } = kernel;
   const organizations = organizationReader(db);
   // What callers are told must be as new as what any replica has acknowledged.
   const currentOrganizations = {
@@ -70,12 +78,17 @@ export function depsOf(
     noteRefusal: refusals.note,
     sessionMakers: sessionMakers({ db, secrets, now }),
     tokensInName: tokensInName({ db }),
+    userSchemas: schemasOfUsers(db),
     db,
     events,
     secrets,
     tenancy: organizationTenancy(db, currentOrganizations),
     organizations: currentOrganizations,
     memberships: membershipReader(db),
+    policies: policiesOf(db),
+    webKeys: webKeysOf({ db, newId, secrets }),
+    timesOf: oidcSettingsReader(db),
+    beginInstance: () => beginsOf(kernel),
     newId,
     version,
     countObjects: async (instanceId) => ({

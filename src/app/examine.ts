@@ -8,6 +8,7 @@ import { type Checksum, checksumOf } from "../storage/rows.ts";
 import { storeFormat } from "../storage/schema.ts";
 import { clockConcern } from "./clock-behind.ts";
 import { externalUrlConcern } from "./external-url.ts";
+import { policiesOf } from "./policies.ts";
 import type { Kernel } from "./kernel.ts";
 import { proxyConcern } from "./unknown-proxies.ts";
 import { storeDamaged } from "../storage/refusals.ts";
@@ -59,8 +60,9 @@ async function concernsOf(kernel: Kernel, risks: readonly string[]): Promise<Con
     await proxyConcern(kernel),
     await externalUrlConcern(kernel),
   ];
+  const policies = policiesOf(kernel.db);
   for (const { concerns } of kernel.modules) {
-    if (concerns !== undefined) found.push(...(await concerns(kernel)));
+    if (concerns !== undefined) found.push(...(await concerns({ ...kernel, policies })));
   }
   return found.filter(({ count }) => count > 0);
 }

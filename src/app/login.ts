@@ -4,14 +4,13 @@ import { accountRoutes } from "../account/index.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { ServiceDeps } from "./deps.ts";
 import type { PlaceOf } from "./places.ts";
+import { signIns } from "./sign-ins.ts";
 import { appReader } from "../resources/app/index.ts";
 import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
-import { brandingReader } from "../settings/branding/index.ts";
-import { languageReader } from "../settings/language/index.ts";
+import { brandingReader } from "../settings/policy/branding.ts";
+import { languageReader } from "../settings/policy/language.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
-import { passwordPolicyReader } from "../settings/password/index.ts";
-import { securitySettingsReader } from "../settings/security/index.ts";
-import { textReader } from "../settings/text/index.ts";
+import { textReader } from "../settings/policy/text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createLogin, type LoginFunctions, type LoginPorts } from "../login/index.ts";
 import type { DevelopmentMail } from "../notify/index.ts";
@@ -33,10 +32,8 @@ export function openLogin(
     logger: Logger;
   },
 ): ReturnType<typeof createLogin> {
-  const { db, events, secrets, organizations, newId, now } = deps;
+  const { db, events, secrets, organizations, policies, newId, now } = deps;
   const policy = loginSettingsReader(db);
-  const passwords = passwordPolicyReader(db);
-  const security = securitySettingsReader(db);
   const branding = brandingReader(db);
   const languages = languageReader(db);
   const ownTexts = textReader(db);
@@ -49,6 +46,7 @@ export function openLogin(
     callerOf: sessionCaller(deps, "browser"),
     requireStepUp: stepUp(deps).require,
     placeOf: parts.placeOf,
+    signIns,
   };
 
   const ports: LoginPorts = {
@@ -70,7 +68,7 @@ export function openLogin(
       }),
     async passwordRulesOf({ instanceId, organizationId }) {
       const home = organizationId ?? (await instance(instanceId)).defaultOrganizationId;
-      return passwords(instanceId, home);
+      return policies.passwords(instanceId, home);
     },
     async brandingOf({ instanceId, organizationId }) {
       const { logo, logoDark, ...look } = await branding(instanceId, organizationId);
@@ -85,7 +83,7 @@ export function openLogin(
       ownTexts(instanceId, organizationId, language),
     tellTextsLeftOut: textsLeftOut(parts.logger),
     frameOriginsOf: async ({ instanceId, organizationId }) =>
-      (await security(instanceId, organizationId)).allowedFrameOrigins,
+      (await policies.security(instanceId, organizationId)).allowedFrameOrigins,
     async appOf(instanceId, clientId) {
       return apps.byClientId(instanceId, clientId);
     },

@@ -1,7 +1,7 @@
 import type { WebEndpoint } from "../api/web-endpoint.ts";
 import { notFound } from "../errors.ts";
 import type { IdpReader } from "../resources/idp/index.ts";
-import { logoPath, logoReader } from "../settings/branding/index.ts";
+import { logoPath, logoReader } from "../settings/policy/logo.ts";
 import type { Database } from "../storage/database.ts";
 
 type Image = { mediaType: string; bytes: Uint8Array };

@@ -11,7 +11,7 @@ import { actionModule } from "../resources/action/index.ts";
 import { appModule, appsWhere } from "../resources/app/index.ts";
 import { authModule } from "../resources/auth/index.ts";
 import { consentModule, formerConsents } from "../resources/consent/index.ts";
-import { domainModule } from "../resources/domain/index.ts";
+import { domainModule, domainPages } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
 import { grantModule, grantsOfProjects } from "../resources/grant/index.ts";
 import { idpModule } from "../resources/idp/index.ts";
@@ -34,7 +34,7 @@ import { languageModule } from "../settings/language/index.ts";
 import { loginSettingsModule } from "../settings/login/index.ts";
 import { forgetSettings, settingsTables } from "../settings/object/settings.ts";
 import { oidcSettingsModule, rotationTimes } from "../settings/oidc/index.ts";
-import { passwordSettingsModule } from "../settings/password/index.ts";
+import { passwordSettings, passwordSettingsModule } from "../settings/password/index.ts";
 import { securitySettingsModule } from "../settings/security/index.ts";
 import { textSettingsModule } from "../settings/text/index.ts";
 
@@ -82,7 +82,7 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   authModule(grantsOfProjects),
   actionModule,
   executorModule,
-  managementModule(passkeyPage),
+  managementModule(passkeyPage, { passwords: passwordSettings, domainsOf: domainPages }),
   setupModule,
   loginModule,
   consoleModule,

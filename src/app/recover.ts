@@ -16,6 +16,7 @@ import {
   usernameReader,
   userNotFound,
 } from "../resources/user/index.ts";
+import { policiesOf } from "./policies.ts";
 import { loginSettingsReader } from "../settings/login/index.ts";
 import { and, eq } from "../storage/drizzle.ts";
 import type { Kernel } from "./kernel.ts";
@@ -51,8 +52,9 @@ export async function makeRecoveryLink(
   const by = { instanceId, editorId: "system:cli", service: "cli", clientId: "", requestId: "" };
   const owners = await ownersOf(store, instanceId);
   const policyOf = loginSettingsReader(db);
+  const policies = policiesOf(db);
   const { code, expiresAt } = await events.transact(by, async (tx) => {
-    const made = await addRecoveryLink(store, tx, { instanceId, userId });
+    const made = await addRecoveryLink({ ...store, policies }, tx, { instanceId, userId });
     const { state } = await tx.load(user, userId);
     const organizationId = state?.organizationId ?? "";
     if ((await tx.load(organization, organizationId)).state?.state !== "active") {

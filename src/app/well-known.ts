@@ -1,10 +1,9 @@
 import type { WebEndpoint } from "../api/web-endpoint.ts";
 import { notFound } from "../errors.ts";
 import { paths } from "../login/paths.ts";
-import { securitySettingsReader } from "../settings/security/index.ts";
-import type { Database } from "../storage/database.ts";
+import type { Deps } from "../projection/module.ts";
 
-type Parts = { db: Database; now: () => Date };
+type Parts = Pick<Deps, "policies" | "now">;
 
 /** What browsers and people look for at addresses that everybody knows (RFC 8615), of the instance that was called. */
 export const wellKnown = (parts: Parts): WebEndpoint[] => [
@@ -33,14 +32,13 @@ const securityTextDays = 90;
  * Where weaknesses are reported (RFC 9116); nothing where it names no contact. What it says ends
  * within three months, and is said anew each day.
  */
-function securityText({ db, now }: Parts): WebEndpoint {
-  const settingsOf = securitySettingsReader(db);
+function securityText({ policies, now }: Parts): WebEndpoint {
   return {
     path: "/.well-known/security.txt",
     methods: ["GET"],
     crossOrigin: "any",
     async handle(_, { instanceId, issuer }) {
-      const { securityContacts, securityPolicyUrl } = await settingsOf(instanceId);
+      const { securityContacts, securityPolicyUrl } = await policies.security(instanceId);
       if (securityContacts.length === 0) {
         throw notFound("SECURITY_CONTACT_NOT_FOUND", "the instance names nobody who takes reports");
       }
@@ -65,14 +63,13 @@ function securityText({ db, now }: Parts): WebEndpoint {
  * The origins whose pages may use the passkeys of the instance, as browsers ask for them (related origin
  * requests, Web Authentication Level 3 section 5.11); nothing where the instance lists none.
  */
-function passkeyOrigins({ db }: Parts): WebEndpoint {
-  const settingsOf = securitySettingsReader(db);
+function passkeyOrigins({ policies }: Parts): WebEndpoint {
   return {
     path: "/.well-known/webauthn",
     methods: ["GET"],
     crossOrigin: "any",
     async handle(_, { instanceId }) {
-      const { relatedOrigins } = await settingsOf(instanceId);
+      const { relatedOrigins } = await policies.security(instanceId);
       if (relatedOrigins.length === 0) {
         throw notFound("RELATED_ORIGINS_NOT_FOUND", "the instance lists no related origins");
       }

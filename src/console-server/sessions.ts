@@ -3,7 +3,7 @@ import type { BrowserTokens } from "../authz/ports.ts";
 import { type Awaitable, whenKnown } from "../awaitable.ts";
 import type { Deps } from "../projection/module.ts";
 import { rowById } from "../projection/ids.ts";
-import { type SecurityPolicy, securitySettingsReader } from "../settings/security/index.ts";
+import type { SecurityPolicy } from "../authz/policies.ts";
 import { deleteRows, insertRow, type RowChange, updateRows } from "../storage/row-change.ts";
 import type { Row } from "../storage/table.ts";
 import { sessionCookie } from "./cookies.ts";
@@ -73,8 +73,8 @@ export function createConsoleSessions({
   db,
   secrets,
   now,
-}: Pick<Deps, "db" | "secrets" | "now">): ConsoleSessions {
-  const limitsOf = securitySettingsReader(db);
+  policies: { security: limitsOf },
+}: Pick<Deps, "db" | "secrets" | "now" | "policies">): ConsoleSessions {
   const byDigest = rowById(db, consoleSessions);
   const digestOf = (instanceId: string, cookie: string) =>
     secrets.digest(instanceId, `console:${cookie}`);

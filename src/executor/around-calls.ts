@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { CallExecutions, HookedCall, RunAround } from "../authz/executions.ts";
 import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { candidates } from "../resources/action/index.ts";
 import { deepest } from "../telemetry/request-id.ts";
@@ -6,42 +7,6 @@ import { type CallFacts, requestPayload, responsePayload } from "./payload.ts";
 import type { Plan, PlannedExecution } from "./plan.ts";
 import { tooDeep } from "./refusal.ts";
 import type { Cause, Later, RunTargets } from "./run.ts";
-
-/** The executions of one method in one instance. */
-export type Around = {
-  request: PlannedExecution | undefined;
-  response: PlannedExecution | undefined;
-};
-
-/** One call that has executions. The messages are JSON as the service writes it (A5). */
-export type HookedCall = {
-  facts: Omit<CallFacts, "projectId"> & {
-    /** The OAuth client that calls; empty where there is none. */
-    clientId: string;
-  };
-  depth: number;
-  signal: AbortSignal | undefined;
-  /** With its secrets or without. */
-  request: (secrets: boolean) => JsonValue;
-  /** Takes what somebody who saw it so made of the request: proves it valid and permitted, or throws. */
-  takeRequest: (json: JsonValue, secrets: boolean) => Awaitable<void>;
-};
-
-export type HookedResponse = {
-  response: (secrets: boolean) => JsonValue;
-  takeResponse: (json: JsonValue, secrets: boolean) => Awaitable<void>;
-};
-
-/** The port that calls of the API go through (X5). */
-export interface CallExecutions {
-  /** What runs around calls of the method; once a method. Undefined where nothing does, which costs a look at a map. */
-  of(fullMethod: string): (instanceId: string) => Awaitable<Around | undefined>;
-  /**
-   * Runs the targets of the request, then the work, then the targets of the response. Asynchronous targets are called
-   * when that is over; they are on disk before the caller hears anything.
-   */
-  run(around: Around, call: HookedCall, work: () => Promise<HookedResponse>): Promise<void>;
-}
 
 export function createCallExecutions(parts: {
   planOf: (instanceId: string) => Awaitable<Plan>;
@@ -78,21 +43,9 @@ export function createCallExecutions(parts: {
     });
   };
 
-  return {
-    of(fullMethod) {
-      const onRequest = candidates({ type: "request", method: fullMethod });
-      const onResponse = candidates({ type: "response", method: fullMethod });
-      const around = (plan: Plan): Around | undefined => {
-        if (plan.isEmpty) return undefined;
-        const request = plan.find(onRequest);
-        const response = plan.find(onResponse);
-        const isNothing = request === undefined && response === undefined;
-        return isNothing ? undefined : { request, response };
-      };
-      return (instanceId) => whenKnown(planOf(instanceId), around);
-    },
-
-    async run({ request, response }, call, work) {
+  const runAround =
+    (request: PlannedExecution | undefined, response: PlannedExecution | undefined): RunAround =>
+    async (call, work) => {
       const { clientId, ...callFacts } = call.facts;
       if (call.depth >= deepest) throw tooDeep((request ?? response)?.id ?? "");
       const projectId = clientId && (await parts.projectOf(callFacts.instanceId, clientId));
@@ -112,6 +65,20 @@ export function createCallExecutions(parts: {
       } finally {
         if (later.length > 0) await parts.start(facts.instanceId, call.depth, later);
       }
+    };
+
+  return {
+    of(fullMethod) {
+      const onRequest = candidates({ type: "request", method: fullMethod });
+      const onResponse = candidates({ type: "response", method: fullMethod });
+      const around = (plan: Plan): RunAround | undefined => {
+        if (plan.isEmpty) return undefined;
+        const request = plan.find(onRequest);
+        const response = plan.find(onResponse);
+        const isNothing = request === undefined && response === undefined;
+        return isNothing ? undefined : runAround(request, response);
+      };
+      return (instanceId) => whenKnown(planOf(instanceId), around);
     },
   };
 }

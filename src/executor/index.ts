@@ -1,5 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
+import type { CallExecutions } from "../authz/executions.ts";
 import type { MembershipReader } from "../authz/ports.ts";
 import { service, type ServiceBinding } from "../authz/service.ts";
 import type { EgressClient } from "../egress/client.ts";
@@ -17,7 +18,7 @@ import type { MigratableDatabase } from "../storage/database.ts";
 import { current } from "../storage/read-cache.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { type CallExecutions, createCallExecutions } from "./around-calls.ts";
+import { createCallExecutions } from "./around-calls.ts";
 import { createCallTarget } from "./call-target.ts";
 import { createCircuits } from "./circuit.ts";
 import { deliveryJobs } from "./delivery/deliver.ts";
@@ -32,7 +33,6 @@ import { createSemaphores } from "./semaphores.ts";
 import { compilePlan } from "./plan.ts";
 import { createRunTargets, type Later, type TargetCalled } from "./run.ts";
 
-export type { Around, CallExecutions, HookedCall, HookedResponse } from "./around-calls.ts";
 export type { Additions } from "./claims.ts";
 export type { FunctionContext, RunFunction } from "./functions.ts";
 export { executorModule } from "./module.ts";

@@ -1,4 +1,4 @@
-import type { Colours } from "../settings/branding/index.ts";
+import type { Colours } from "../settings/policy/palette.ts";
 
 /** How the pages look. */
 export type Branding = Colours & {

@@ -9,8 +9,8 @@ import { type ErrorCode, errorPage, type ErrorView } from "./pages/error.ts";
 import { paths } from "./paths.ts";
 import { drawn } from "./shown-page.ts";
 import type { LoginPorts, Tenant } from "./ports.ts";
-import { shippedBranding } from "../settings/branding/index.ts";
-import { shippedLanguages } from "../settings/language/index.ts";
+import { shippedBranding } from "../settings/policy/branding.ts";
+import { shippedLanguages } from "../settings/policy/language.ts";
 import { texts } from "../texts/texts.ts";
 import type { LoginAnswer, LoginErrors, LoginRequestContext, LoginRequest } from "./web.ts";
 

@@ -1,5 +1,6 @@
 import { assetPath } from "./assets.ts";
-import { paletteOf, shippedBranding } from "../settings/branding/index.ts";
+import { paletteOf } from "../settings/policy/palette.ts";
+import { shippedBranding } from "../settings/policy/branding.ts";
 import { attributes, html, type Html, type Value } from "../html.ts";
 import { isLanguage, languages } from "../texts/languages.ts";
 import { isOwnPath, type Page, placeOf } from "./page.ts";

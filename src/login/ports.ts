@@ -7,11 +7,10 @@ import type { Deps } from "../projection/module.ts";
 import type { FoundApp } from "../resources/app/index.ts";
 import type { DemandReader } from "../resources/session/index.ts";
 import type { LoginPolicy } from "../settings/login/index.ts";
-import type { PasswordPolicy } from "../settings/password/index.ts";
+import type { PasswordPolicy } from "../authz/policies.ts";
 import type { Branding } from "./branding.ts";
 import type { Language } from "../texts/languages.ts";
 import type { OwnTexts } from "../texts/texts.ts";
-import type { DevelopmentMail } from "../notify/index.ts";
 
 /** Where a page is asked for. */
 /** An instance, and an organization where the login is bound to one: whose settings count. */
@@ -28,6 +27,9 @@ export type LoginFunctions = {
   creating(at: At, user: JsonObject): Promise<(userId: string) => Promise<void>>;
   created(at: At, user: { id: string; organizationId: string }): Promise<void>;
 };
+
+/** A message that a page shows in the place of a mail or a text message. */
+export type UnsentMessage = { to: string; subject: string; text: string; sentAt: Date };
 
 /** What the login needs of the rest of the service. */
 export type LoginPorts = Pick<
@@ -52,6 +54,6 @@ export type LoginPorts = Pick<
   appOf(instanceId: string, clientId: string): Promise<FoundApp | undefined>;
   devices: DeviceApproval;
   functions: LoginFunctions;
-  /** Only where nobody else can reach the service. */
-  developmentMail: DevelopmentMail | undefined;
+  /** The last messages that were not sent, the newest first; only where nobody else can reach the service. */
+  developmentMail: { of(instanceId: string): readonly UnsentMessage[] } | undefined;
 };

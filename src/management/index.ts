@@ -3,7 +3,7 @@ import { ManagementService } from "#gen/idsvc/management/v1/management_service_p
 import { service } from "../authz/service.ts";
 import type { Deps, Module } from "../projection/module.ts";
 import { idConcerns } from "./concerns.ts";
-import { authorizeExport, exportOrganizations } from "./export/export.ts";
+import { authorizeExport, exportOrganizations, type Managed } from "./export/export.ts";
 import { importHandlers, importReader } from "./import/handlers.ts";
 import { importKinds } from "./import/kinds.ts";
 import { importJobs } from "./import/run.ts";
@@ -16,10 +16,16 @@ import { setUpOrg } from "./setup-org.ts";
 
 export type { ImportPorts } from "./import/batch.ts";
 
-/** The operations of management v1 that live on (specification 4.4): facades over the slices, without facts of their own.
- * Imports have state: what waits to be imported, and what became of it. */
+/**
+ * The operations of management v1 that live on (specification 4.4): facades over the slices, without facts of their own.
+ * Imports have state: what waits to be imported, and what became of it.
+ *
+ * @param passkeyPage where somebody makes their first passkey
+ * @param managed what is imported and exported of organizations, and kept by others
+ */
 export const managementModule = (
   passkeyPage: PasskeyPage,
+  managed: Managed,
 ): Module<Deps & UserPorts & ImportPorts> => ({
   events: [],
   projections: [],
@@ -31,8 +37,8 @@ export const managementModule = (
         setUpOrg: setUpOrg(deps),
         listProjectGrantChanges: listProjectGrantChanges(deps),
         importHumanUser: importHumanUser(deps, passkeyPage),
-        ...importHandlers(deps, importKinds(deps)),
-        export: exportOrganizations(deps),
+        ...importHandlers(deps, importKinds(deps, managed)),
+        export: exportOrganizations(deps, managed),
       },
       {
         // Before anything is sent, so that a refusal is no broken stream.
@@ -43,6 +49,6 @@ export const managementModule = (
     ),
   ],
   concerns: idConcerns,
-  jobs: (deps) => importJobs(deps, importKinds(deps)),
+  jobs: (deps) => importJobs(deps, importKinds(deps, managed)),
   sweeps: (deps) => [sweepImports(deps)],
 });

@@ -2,8 +2,9 @@ import type { EgressClient } from "../egress/client.ts";
 import { handle, type JobHandlers, type LaneRule } from "../jobs/job.ts";
 import type { Deps } from "../projection/module.ts";
 import { type DueNotice, noticeJob, noticeSource } from "../resources/user/index.ts";
-import { brandingReader, paletteOf } from "../settings/branding/index.ts";
-import { languageReader } from "../settings/language/index.ts";
+import { brandingReader } from "../settings/policy/branding.ts";
+import { paletteOf } from "../settings/policy/palette.ts";
+import { languageReader } from "../settings/policy/language.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { chooseLanguage } from "../texts/languages.ts";
 import { texts } from "../texts/texts.ts";
@@ -75,8 +76,8 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
     const facts = { channel, instanceId, notice: attempt.deliveryId };
     const provider =
       channel === "email"
-        ? await providers.mail(instanceId, organizationId)
-        : await providers.sms(instanceId);
+        ? await providers.mail?.(instanceId, organizationId)
+        : await providers.sms?.(instanceId);
     if (provider === undefined) {
       if (ports.developmentMail === undefined) {
         logger.warn(facts, "no provider sends this message: it is dropped");

@@ -4,7 +4,7 @@ import { permissionsFrom } from "../authz/permissions.ts";
 import type { Deps } from "../projection/module.ts";
 import { powerReader } from "../resources/membership/index.ts";
 import { user } from "../resources/user/index.ts";
-import { setTextsReader } from "../settings/text/index.ts";
+import { setTextsReader } from "../settings/policy/text.ts";
 import type { Language } from "../texts/languages.ts";
 import type { OwnTexts } from "../texts/texts.ts";
 

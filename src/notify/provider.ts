@@ -1,5 +1,10 @@
-import type { GatewayProvider, SmsProvider } from "../resources/sms/index.ts";
-import type { HttpProvider, MailProvider, SmtpProvider } from "../resources/smtp/index.ts";
+import type {
+  GatewayProvider,
+  HttpProvider,
+  MailProvider,
+  SmsProvider,
+  SmtpProvider,
+} from "../resources/messageprovider/index.ts";
 
 export type { GatewayProvider, HttpProvider, MailProvider, SmsProvider, SmtpProvider };
 
@@ -15,8 +20,8 @@ export type Message = {
   html?: string;
 };
 
-/** The providers that are in force. */
+/** The providers that are in force, of the channels that there are. */
 export type Providers = {
-  mail(instanceId: string, organizationId: string): Promise<MailProvider | undefined>;
-  sms(instanceId: string): Promise<SmsProvider | undefined>;
+  mail?(instanceId: string, organizationId: string): Promise<MailProvider | undefined>;
+  sms?(instanceId: string): Promise<SmsProvider | undefined>;
 };

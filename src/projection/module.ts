@@ -1,13 +1,15 @@
 import type { MembershipReader, OrganizationReader } from "../authz/ports.ts";
+import type { Policies } from "../authz/policies.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import type { Tenancy } from "../authz/tenancy.ts";
+import type { Awaitable } from "../awaitable.ts";
 import type { DomainError } from "../errors.ts";
 import type { Aggregate } from "../eventstore/aggregate.ts";
 import type { AnyEvents } from "../eventstore/event.ts";
 import type { EventStore } from "../eventstore/eventstore.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
 import type { Invariant, Reaction } from "../eventstore/settle.ts";
-import type { WriteContext } from "../eventstore/transaction.ts";
+import type { Transaction, WriteContext } from "../eventstore/transaction.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Sweep } from "../jobs/sweeper.ts";
 import type { Database } from "../storage/database.ts";
@@ -25,6 +27,8 @@ export type Deps = {
   organizations: OrganizationReader;
   /** What users are members of, as far as they have accepted it. */
   memberships: MembershipReader;
+  /** What is in force of settings that many slices ask for. */
+  policies: Policies;
   newId: () => string;
   now: () => Date;
   limits: {
@@ -46,6 +50,17 @@ export type RemoveContents = (
   organizationId: string,
   limit: number,
 ) => Promise<number>;
+
+/** An instance that is being made. */
+export type NewInstance = {
+  id: string;
+  defaultLanguage: string;
+  /** Nobody else can reach it: all its domains are of loopback. */
+  isLocal: boolean;
+};
+
+/** Sets what a new instance begins with, in the unit that makes it. */
+export type Begin = (tx: Transaction, made: NewInstance) => void | Promise<void>;
 
 /** Something that a store has from before and that the rules would not allow today, or that will soon need somebody. */
 export type Concern = {
@@ -91,7 +106,9 @@ export type Module<D extends Deps = Deps> = {
   /** What holds after every unit, whoever writes it. */
   invariants?: (parts: Pick<Deps, "db">) => Invariant[];
   /** What `idsvc doctor` tells of the objects of the slice, over all instances; those that there are none of are left out. */
-  concerns?: (parts: Pick<Deps, "db" | "events" | "now">) => Promise<Concern[]>;
+  concerns?: (parts: Pick<Deps, "db" | "events" | "policies" | "now">) => Promise<Concern[]>;
+  /** What every new instance has of the slice from its first moment; called before the unit that makes the instance. */
+  begins?: (parts: Pick<Deps, "newId" | "secrets">) => Awaitable<Begin>;
   services?: (deps: D) => ServiceBinding[];
   /** What does the jobs that the slice enqueues. */
   jobs?: (deps: D) => JobHandlers;

@@ -1,22 +1,24 @@
 import { isLoopback } from "../authz/host.ts";
 import type { Concern, Deps } from "../projection/module.ts";
 import { firstLogin, loginSettingsReader } from "../settings/login/index.ts";
-import { firstPasswordPolicy, passwordPolicyReader } from "../settings/password/index.ts";
+import { firstPasswordPolicy } from "../settings/policy/password.ts";
 import { instanceDomains } from "../resources/instance/index.ts";
 
 const mostTold = 20;
 
 /** Settings of instances that demand less than a new instance begins with (J16). They keep them. */
-export async function defaultsConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
+export async function defaultsConcerns({
+  db,
+  policies,
+}: Pick<Deps, "db" | "policies">): Promise<Concern[]> {
   const d = db.table(instanceDomains);
   const rows = await db.read.select({ instanceId: d.instanceId, domain: d.domain }).from(d);
   const loginOf = loginSettingsReader(db);
-  const passwordsOf = passwordPolicyReader(db);
   const found: string[] = [];
   for (const [id, own] of Map.groupBy(rows, ({ instanceId }) => instanceId)) {
     const isLocal = own.every(({ domain }) => isLoopback(domain));
     const [login, first] = [await loginOf(id), firstLogin(isLocal)];
-    const { minLength } = await passwordsOf(id);
+    const { minLength } = await policies.passwords(id);
     const looser = {
       min_length: minLength < firstPasswordPolicy(isLocal).minLength,
       force_mfa_administrators: first.force_mfa_administrators && !login.forceMfaAdministrators,

@@ -1,8 +1,7 @@
 import { isLoopback } from "../authz/host.ts";
 import type { OwnerRef } from "../eventstore/event.ts";
 import type { Transaction, Written } from "../eventstore/transaction.ts";
-import type { SigningKey } from "../crypto/signing-key.ts";
-import type { Deps } from "../projection/module.ts";
+import type { Begin, Deps } from "../projection/module.ts";
 import { addMember, membership } from "../resources/membership/index.ts";
 import { addOrganization, generatedDomain, organization } from "../resources/org/index.ts";
 import { projects } from "../resources/project/index.ts";
@@ -18,10 +17,6 @@ import {
   user,
   userEvents,
 } from "../resources/user/index.ts";
-import { addFirstWebKey } from "../resources/webkey/index.ts";
-import { setFirstLanguage } from "../settings/language/index.ts";
-import { setFirstLogin } from "../settings/login/index.ts";
-import { setFirstPasswords } from "../settings/password/index.ts";
 import { addInstance, instance, instanceEvents } from "../resources/instance/index.ts";
 
 type Parts = Pick<Deps, "newId" | "secrets">;
@@ -41,8 +36,9 @@ export const firstDomain = (organizationName: string, [domain = ""]: string[]): 
 
 /**
  * Makes an instance that can be used: its keys, its default organization, the service's own project, and the machine
- * user of the login. One unit, with the owners that are added after it: all of it or nothing. The web key is made before
- * (`newDefaultWebKey`).
+ * user of the login. One unit, with the owners that are added after it: all of it or nothing.
+ *
+ * @param wanted.begins what the slices set in it, in their order
  */
 export async function createInstance(
   { newId, secrets }: Parts,
@@ -53,10 +49,10 @@ export async function createInstance(
     domains: string[];
     defaultLanguage: string;
     organizationName: string;
-    webKey: SigningKey;
+    begins: readonly Begin[];
   },
 ): Promise<() => Written> {
-  const { name, domains, defaultLanguage, organizationName, webKey } = wanted;
+  const { name, domains, defaultLanguage, organizationName, begins } = wanted;
   const ofSystem: OwnerRef = { type: "system", id: "" };
   const ofInstance: OwnerRef = { type: "instance", id: ids.instance };
   const ofOrganization: OwnerRef = { type: "org", id: ids.organization };
@@ -71,11 +67,8 @@ export async function createInstance(
     instanceEvents["iam.project.set"]({ projectId: ids.project }),
   ]);
 
-  setFirstLanguage(tx, ids.instance, defaultLanguage);
   const isLocal = domains.every(isLoopback);
-  setFirstLogin(tx, ids.instance, isLocal);
-  setFirstPasswords(tx, ids.instance, isLocal);
-  await addFirstWebKey({ newId, secrets }, tx, ids.instance, webKey);
+  for (const begin of begins) await begin(tx, { id: ids.instance, defaultLanguage, isLocal });
 
   const first = tx.begin(organization, ids.organization);
   const called = {

@@ -1,5 +1,5 @@
 import { isLoopback } from "../authz/host.ts";
-import { firstPasswordPolicy } from "../settings/password/index.ts";
+import { firstPasswordPolicy } from "../settings/policy/password.ts";
 import { requirePolicy } from "../resources/user/index.ts";
 import type { FirstHuman } from "./create-instance.ts";
 

@@ -1,10 +1,9 @@
 import type { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { writeContext } from "../authz/context.ts";
 import type { Handlers } from "../authz/service.ts";
-import type { Deps } from "../projection/module.ts";
+import type { Begin, Deps } from "../projection/module.ts";
 import { toDetails } from "../resources/object/details.ts";
-import { newDefaultWebKey } from "../resources/webkey/index.ts";
-import { requireSupported } from "../settings/language/index.ts";
+import { requireSupported } from "../settings/policy/language.ts";
 import {
   addHumanOwner,
   addMachineOwner,
@@ -13,9 +12,15 @@ import {
 } from "./create-instance.ts";
 import { requireFirstPassword } from "./first-password.ts";
 
+/** What the making of instances asks of the service, beside what every slice may use. */
+export type SetupPorts = {
+  /** What slices set in an instance that is about to be made. */
+  beginInstance: () => Promise<Begin[]>;
+};
+
 /** The making of instances, for the slice of instances. */
 export function setupHandlers(
-  deps: Deps,
+  deps: Deps & SetupPorts,
 ): Pick<Handlers<typeof InstanceService>, "createInstance"> {
   const { events, newId } = deps;
   return {
@@ -31,8 +36,8 @@ export function setupHandlers(
         const human = { ...owner.value, password };
         await requireFirstPassword(domain, human, "instance.human.password");
       }
-      const webKey = await newDefaultWebKey();
-      const made = { name, domains, defaultLanguage, organizationName: organization.name, webKey };
+      const begins = await deps.beginInstance();
+      const made = { name, domains, defaultLanguage, organizationName: organization.name, begins };
       const at = writeContext(scope, ids.instance);
       const [written, token] = await events.transact(at, async (tx) => {
         const created = await createInstance(deps, tx, ids, made);

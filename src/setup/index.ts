@@ -9,7 +9,7 @@ export {
   newInstanceIds,
 } from "./create-instance.ts";
 export { requireFirstPassword } from "./first-password.ts";
-export { setupHandlers } from "./handlers.ts";
+export { setupHandlers, type SetupPorts } from "./handlers.ts";
 
 /** Instances as they are made, of parts of all slices: organization, project, owners, keys and first settings. */
 export const setupModule: Module = {

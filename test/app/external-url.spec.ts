@@ -10,6 +10,7 @@ import type { Bootstrap } from "../../src/app/bootstrap-file.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { examine } from "../../src/app/examine.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
+import { webKeysOf } from "../../src/resources/webkey/index.ts";
 import { keyStore } from "../../src/oidc/store/keys.ts";
 import { createLogger } from "../../src/telemetry/logger.ts";
 import { storeEnv } from "../support/app.ts";
@@ -108,7 +109,7 @@ describe("an external URL that was changed after the first start (B1)", () => {
     });
     assert.equal(bodyOf(found).issuer, outside);
     const called = { instanceId: at.made.instance_id, issuer: outside, requestId: "" };
-    const { isIssuer } = keyStore(moved.kernel);
+    const { isIssuer } = keyStore({ ...moved.kernel, webKeys: webKeysOf(moved.kernel) });
     const issuers = [outside, local, "http://other.example.test", "localhost", ""];
     const known: boolean[] = [];
     for (const issuer of issuers) known.push(await isIssuer(called, issuer));

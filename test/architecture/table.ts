@@ -33,7 +33,15 @@ const kernel = [
 ];
 const slice = {
   band: "slice",
-  mayImport: ["resources", "resources/object", "settings", "settings/object", ...kernel, "texts"],
+  mayImport: [
+    "resources",
+    "resources/object",
+    "settings",
+    "settings/object",
+    "settings/policy",
+    ...kernel,
+    "texts",
+  ],
   gen: "everything",
 } as const;
 
@@ -49,13 +57,13 @@ export const rows: Record<string, Row> = {
 
   api: {
     band: "edge",
-    mayImport: ["executor", "authz", "telemetry", ...words],
+    mayImport: ["authz", "telemetry", ...words],
     gen: ["google", "grpc", "idsvc/options", "idsvc/object"],
   },
   "oidc/core": { band: "edge", mayImport: ["awaitable.ts"] },
   oidc: {
     band: "edge",
-    mayImport: ["oidc/core", "resources", "settings", ...kernel, "egress"],
+    mayImport: ["oidc/core", "resources", "settings", "settings/policy", ...kernel, "egress"],
     gen: ["idsvc/resources", "idsvc/settings"],
   },
   login: {
@@ -64,6 +72,7 @@ export const rows: Record<string, Row> = {
       "oidc/core",
       "resources",
       "settings",
+      "settings/policy",
       ...kernel,
       "telemetry",
       "texts",
@@ -74,12 +83,21 @@ export const rows: Record<string, Row> = {
   },
   account: {
     band: "edge",
-    mayImport: ["login", "resources", "settings", ...kernel, "texts", "html.ts"],
+    mayImport: ["login", "resources", "settings", "settings/policy", ...kernel, "texts", "html.ts"],
     gen: ["idsvc/resources"],
   },
   "console-server": {
     band: "edge",
-    mayImport: ["oidc/core", "login", "resources", "settings", ...kernel, "texts", "html.ts"],
+    mayImport: [
+      "oidc/core",
+      "login",
+      "resources",
+      "settings",
+      "settings/policy",
+      ...kernel,
+      "texts",
+      "html.ts",
+    ],
   },
   console: {
     band: "edge",
@@ -92,6 +110,7 @@ export const rows: Record<string, Row> = {
   "resources/object": { ...slice, mayImport: kernel, open: true },
   settings: { ...slice, holdsSlices: true },
   "settings/object": { ...slice, mayImport: kernel, open: true },
+  "settings/policy": { ...slice, mayImport: ["settings/object", ...kernel, "texts"], open: true },
   management: { ...slice },
   setup: { ...slice },
   executor: { ...slice, mayImport: [...slice.mayImport, "egress", "telemetry"] },

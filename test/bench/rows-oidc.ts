@@ -4,7 +4,10 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { targetsOf } from "../../src/oidc/core/audience.ts";
 import type { At } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
+import { policiesOf } from "../../src/app/policies.ts";
+import { webKeysOf } from "../../src/resources/webkey/index.ts";
 import { featureReader } from "../../src/settings/feature/index.ts";
+import { oidcSettingsReader } from "../../src/settings/oidc/index.ts";
 import { authorizeUrl, signIn } from "../support/login.ts";
 import { systemCaller } from "../support/system-caller.ts";
 import { userAgent } from "../support/user-agent.ts";
@@ -216,7 +219,15 @@ async function codesOf(
   const made: string[] = [];
   await withKernel(store, async (kernel) => {
     const features = featureReader(kernel.db, kernel.featureDefaults);
-    const ports = clientPorts({ ...kernel, noteUse: () => {}, noteRefusal: () => {}, features });
+    const ports = clientPorts({
+      ...kernel,
+      policies: policiesOf(kernel.db),
+      webKeys: webKeysOf(kernel),
+      timesOf: oidcSettingsReader(kernel.db),
+      noteUse: () => {},
+      noteRefusal: () => {},
+      features,
+    });
     const at: At = { instanceId: store.made.instance_id, issuer: "", requestId: "" };
     const [client, user] = [
       await ports.clients.byId(at, clientId),

@@ -5,12 +5,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { beginsOf } from "../../src/app/begin.ts";
 import { bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
 import { type Kernel, openKernel } from "../../src/app/kernel.ts";
 import { sealedUnder } from "../../src/crypto/secrets.ts";
 import { createInstance, newInstanceIds } from "../../src/setup/index.ts";
-import { newDefaultWebKey, webKeyReader } from "../../src/resources/webkey/index.ts";
+import { webKeyReader } from "../../src/resources/webkey/index.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { idsvc, spawnCommand } from "../cli/command.ts";
 import { startTestApp, storeEnv } from "../support/app.ts";
@@ -65,7 +66,7 @@ async function keysUnder(kernel: Kernel): Promise<Record<string, number>> {
 
 /** Many instances, with one web key for all: what matters here is that each has keys of its own. */
 async function addInstances(kernel: Kernel, count: number): Promise<string[]> {
-  const webKey = await newDefaultWebKey();
+  const begins = await beginsOf(kernel);
   const ids = Array.from({ length: count }, () => newInstanceIds(kernel.newId));
   await Promise.all(
     ids.map((all, turn) =>
@@ -77,7 +78,7 @@ async function addInstances(kernel: Kernel, count: number): Promise<string[]> {
             domains: [`i${all.instance}.test`],
             defaultLanguage: "en",
             organizationName: "o",
-            webKey,
+            begins,
           }),
       ),
     ),

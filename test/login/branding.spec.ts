@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { paletteOf, surfaceOf } from "../../src/settings/branding/palette.ts";
-import { contrast, parseColour } from "../../src/settings/branding/colours.ts";
+import { paletteOf, surfaceOf } from "../../src/settings/policy/palette.ts";
+import { contrast, parseColour } from "../../src/settings/policy/colours.ts";
 import { samples } from "./samples.ts";
 
 const themes = ["light", "dark"] as const;

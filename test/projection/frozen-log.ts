@@ -25,13 +25,13 @@ import { smtp } from "../../src/resources/smtp/config.ts";
 import { metadata, user } from "../../src/resources/user/index.ts";
 import { userNotices } from "../../src/resources/user/notice-events.ts";
 import { checks } from "../../src/resources/user/check/attempts.ts";
-import { brandingSettings } from "../../src/settings/branding/branding.ts";
+import { brandingSettings } from "../../src/settings/policy/branding.ts";
 import { featureSettings } from "../../src/settings/feature/feature.ts";
-import { languageSettings } from "../../src/settings/language/language.ts";
+import { languageSettings } from "../../src/settings/policy/language.ts";
 import { loginSettings } from "../../src/settings/login/login.ts";
 import { oidcSettings } from "../../src/settings/oidc/oidc.ts";
 import { passwordSettings } from "../../src/settings/password/password.ts";
-import { textSettings } from "../../src/settings/text/text.ts";
+import { textSettings } from "../../src/settings/policy/text.ts";
 import { securitySettings } from "../../src/settings/security/security.ts";
 
 /**

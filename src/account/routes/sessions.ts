@@ -1,5 +1,4 @@
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
-import { SignInService } from "#gen/idsvc/resources/signin/v3alpha/sign_in_service_pb.ts";
 import { type Route, valueOf } from "../../login/route.ts";
 import { partsAt, startOf } from "../../login/parts/pager.ts";
 import { type AccountParts, atMost, ownRoute } from "../own.ts";
@@ -16,16 +15,12 @@ export const sessionsRoute = (parts: AccountParts): Route =>
     path,
     async get(own) {
       const from = startOf(own.context);
-      const { result } = await own.call(SignInService.method.searchSignIns, {
-        query: { limit: atMost(parts, sessionsOfPage + 1), offset: BigInt(from) },
-        filters: [{ filter: { case: "userId", value: own.user.id } }],
-      });
+      const limit = atMost(parts, sessionsOfPage + 1);
+      const result = await parts.signIns.search(own, { limit, offset: from });
       const sessions = result
         .slice(0, sessionsOfPage)
-        .map(({ details, isOwn: isThis, ...signIn }): SignedIn => {
-          const { browser, system, address, since, lastSeen } = signIn;
+        .map(({ id, isOwn: isThis, browser, system, address, since, lastSeen }): SignedIn => {
           const where = [parts.placeOf(address), address].filter((each) => (each ?? "") !== "");
-          const id = details?.id ?? "";
           return { id, isThis, browser, system, where: where.join(" · "), since, lastSeen };
         });
       // This browser stands first.
@@ -37,7 +32,7 @@ export const sessionsRoute = (parts: AccountParts): Route =>
       const id = valueOf(own.context, "end");
       const problems =
         id !== ""
-          ? await taken(() => own.call(SignInService.method.deleteSignIn, { id }))
+          ? await taken(() => parts.signIns.end(own, id))
           : valueOf(own.context, "others") !== ""
             ? await tried(() => own.call(SessionService.method.endOtherSessions, {}))
             : [];

@@ -1,11 +1,11 @@
 import type { DescMessage, JsonValue, Message } from "@bufbuild/protobuf";
 import { clientOf, editorOf } from "../../authz/context.ts";
+import type { HookedCall, RunAround } from "../../authz/executions.ts";
 import type { Response } from "../../authz/response-cache.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
 import { executionWriter } from "../../authz/roles.ts";
 import { withoutSecrets, withSecretsOf } from "../../authz/secret-fields.ts";
 import { callerGone } from "../../errors.ts";
-import type { Around, HookedCall } from "../../executor/index.ts";
 import { depthOf } from "../../telemetry/request-id.ts";
 import type { Call, InterceptorFactory } from "../call.ts";
 import type { MethodRule } from "../method-rule.ts";
@@ -58,10 +58,14 @@ export const executions =
       },
     });
 
-    const runAround = async <R>(around: Around, call: Call, next: () => Promise<R>): Promise<R> => {
+    const runAround = async <R>(
+      around: RunAround,
+      call: Call,
+      next: () => Promise<R>,
+    ): Promise<R> => {
       const hook = hooked(call);
       let result: R | undefined;
-      await port.run(around, hook, async () => {
+      await around(hook, async () => {
         // Who has been answered already must not find that something was done all the same.
         if (hook.signal?.aborted) throw callerGone();
         result = await next();

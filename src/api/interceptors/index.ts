@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import type { CallExecutions } from "../../authz/executions.ts";
 import type { Budgets } from "../../authz/budgets.ts";
 import type {
   BrowserTokens,
@@ -15,7 +16,6 @@ import type {
 } from "../../authz/ports.ts";
 import type { ShowAddress } from "../../authz/shown-address.ts";
 import type { ServiceBinding } from "../../authz/service.ts";
-import type { CallExecutions } from "../../executor/index.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 import type { Check, Interceptor, InterceptorFactory } from "../call.ts";

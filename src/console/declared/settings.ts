@@ -15,6 +15,7 @@ import {
   type SettingsGroup,
   textAt,
 } from "./declare.ts";
+import { supportedLanguages } from "./languages.ts";
 import { TextSettingsService } from "#gen/idsvc/settings/text/v3alpha/text_settings_service_pb.ts";
 import { fieldAt, objectsAt } from "./schema.ts";
 
@@ -92,12 +93,6 @@ export const features: SettingsGroup = {
 };
 
 const setLanguages = LanguageService.method.setLanguages;
-const supported = {
-  method: LanguageService.method.resolveLanguages,
-  request: () => ({}),
-  rows: "settings.supported_languages.value",
-  value: "key",
-} as const;
 const offered = "settings.restricted_languages";
 
 /** The languages of pages and messages: the default, and those that are offered. */
@@ -121,7 +116,7 @@ export const languages: SettingsGroup = {
           {
             path: "settings.default_language.key",
             word: "field_default_language",
-            choices: supported,
+            choices: supportedLanguages,
             isRequired: true,
             as: "language",
             initial: { of: "settings.default_language.value" },
@@ -148,7 +143,7 @@ export const languages: SettingsGroup = {
           {
             path: `${offered}.languages`,
             word: "field_restricted_languages",
-            choices: supported,
+            choices: supportedLanguages,
             as: "language",
             each: "key",
             initial: { of: `${offered}.value` },

@@ -1,9 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { DataOrgSchema } from "#gen/idsvc/management/v1/data_pb.ts";
 import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { type Action, type Listed, type Shown, textAt } from "./declare.ts";
 
 const { getImport, listImports, pauseImport, resumeImport, cancelImport } =
   ManagementService.method;
+
+/** What takes organizations in and gives them out, in messages of one form. */
+export const transfer = { service: ManagementService, record: DataOrgSchema };
 
 const isIn =
   (...states: string[]) =>

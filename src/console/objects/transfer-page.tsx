@@ -2,12 +2,10 @@ import { type JsonObject, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
-import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
-import { DataOrgSchema } from "#gen/idsvc/management/v1/data_pb.ts";
 import { messageOf, refusalOf, transport } from "../calls.ts";
 import { textAt } from "../declared/declare.ts";
 import { fieldAt, keyOfRow, listOf } from "../declared/schema.ts";
-import { importJob, imports, isUnderWay } from "../declared/transfer.ts";
+import { importJob, imports, isUnderWay, transfer } from "../declared/transfer.ts";
 import { useAnswer, usePages } from "../json-calls.ts";
 import { keep } from "../keep-file.ts";
 import { Facts } from "../parts/detail.tsx";
@@ -27,7 +25,8 @@ import { useColumns } from "./rows.tsx";
 import { Siblings } from "./siblings.tsx";
 import { valueOf, wordOf } from "./value.tsx";
 
-const client = createClient(ManagementService, transport);
+const client = createClient(transfer.service, transport);
+const { method: methods } = transfer.service;
 const pauseMs = 1_000;
 
 /** Brings organizations with all that is theirs in, and gives them out, in one form. */
@@ -48,7 +47,7 @@ export function TransferPage({ route }: { route: PageRoute }) {
           <Imports />
         </section>
       )}
-      {may(ManagementService.method.export, { isInstance: true }) && (
+      {may(methods.export, { isInstance: true }) && (
         <section className={style["rows"]}>
           <h2>{t("export")}</h2>
           <p>{t("exportLead")}</p>
@@ -71,7 +70,7 @@ function Begin() {
     if (file === undefined) return;
     setSending(true);
     setError(undefined);
-    void sendFile(ManagementService.method.import, file, {
+    void sendFile(methods.import, file, {
       dryRun: String(isDryRun),
       awaitResponse: "false",
     })
@@ -177,7 +176,7 @@ function Job({ id }: { id: string }) {
 /** What became of each record, as a table to keep; what was refused alone is usually enough. */
 function Report({ id }: { id: string }) {
   async function report(onlyRefused: boolean): Promise<void> {
-    const { output } = ManagementService.method.reportImport;
+    const { output } = methods.reportImport;
     const columns = ["position", "org_id", "type", "id", "outcome", "reason", "field", "message"];
     const rows: string[][] = [columns];
     for await (const record of client.reportImport({ id, onlyRefused })) {
@@ -213,7 +212,7 @@ function Export() {
     const parts: string[] = [];
     for await (const { org } of client.export({})) {
       if (org === undefined) continue;
-      parts.push(`${JSON.stringify(toJson(DataOrgSchema, org))}\n`);
+      parts.push(`${JSON.stringify(toJson(transfer.record, org))}\n`);
       tell(parts.length);
     }
     keep("export.jsonl", new Blob(parts, { type: "application/x-ndjson" }));

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useState } from "react";
-import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
 import { textAt } from "../declared/declare.ts";
+import { supportedLanguages } from "../declared/languages.ts";
 import { objectsAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
 import type { PageSearch } from "../routes.ts";
@@ -77,9 +77,9 @@ export function ChoiceFilter({
 
 /** A choice of the languages that there are. */
 export function LanguageFilter({ chosen }: { chosen: string }) {
-  const { data } = useAnswer(LanguageService.method.resolveLanguages, {});
-  const found = objectsAt(data ?? {}, "settings.supported_languages.value");
-  const codes = found.map((each) => textAt(each, "key"));
+  const { data } = useAnswer(supportedLanguages.method, {});
+  const found = objectsAt(data ?? {}, supportedLanguages.rows);
+  const codes = found.map((each) => textAt(each, supportedLanguages.value));
   return (
     <ChoiceFilter
       {...{ name: "language", word: "field_preferred_language", chosen }}

@@ -7,29 +7,43 @@ import type { Handlers } from "../../authz/service.ts";
 import { permissionDenied } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
 import { instance } from "../../resources/instance/index.ts";
-import { domains } from "../../resources/domain/index.ts";
 import { organizations } from "../../resources/org/index.ts";
 import { rowById } from "../../projection/ids.ts";
+import type { Database } from "../../storage/database.ts";
 import type { Row } from "../../storage/table.ts";
 import { idpsOf } from "./idps.ts";
 import { belowProjects, type Part } from "./parts.ts";
-import { pagesOf } from "./pages.ts";
+import { pagesOf } from "../../projection/pages.ts";
+import type { ManagedSettings } from "../policy-names.ts";
 import { policiesOf } from "./policies.ts";
 import { usersOf } from "./users.ts";
 import { organizationMissing } from "../../authz/tenancy.ts";
 
 type Organization = Row<typeof organizations>;
 
+/** What others keep of organizations; what nobody keeps is not exported, and refused by an import. */
+export type Managed = ManagedSettings & { domainsOf?: DomainsOf };
+
+/** The domains of organizations by name, some at a time. */
+type DomainsOf = (
+  db: Database,
+) => (instanceId: string, organizationId: string) => AsyncIterable<readonly ExportedDomain[]>;
+type ExportedDomain = { name: string; isProven: boolean; isPrimary: boolean };
+
 /**
  * Exports organizations as an import takes them, in an order that depends on nothing but ids and names: what is exported,
  * imported and exported again is the same text. The service's own project, and users of the instance's own schemas, are
  * left out.
  */
-export function exportOrganizations(deps: Deps): Handlers<typeof ManagementService>["export"] {
+export function exportOrganizations(
+  deps: Deps,
+  { domainsOf, ...groups }: Managed,
+): Handlers<typeof ManagementService>["export"] {
   const { db, events } = deps;
   const byId = rowById(db, organizations);
   const people = usersOf(deps);
-  const policies = policiesOf(db);
+  const policies = policiesOf(db, groups);
+  const domains = domainsOf?.(db) ?? (() => []);
 
   async function* chosen(instanceId: string, ids: readonly string[]): AsyncGenerator<Organization> {
     for (const id of ids.toSorted()) {
@@ -50,8 +64,7 @@ export function exportOrganizations(deps: Deps): Handlers<typeof ManagementServi
       org: { name, domain, inactive: state !== "active" },
       ...(await policies(instanceId, id)),
     };
-    const inOrg = { organizationId: id };
-    for await (const page of pagesOf(db, domains, ["name"], instanceId, inOrg)) {
+    for await (const page of domains(instanceId, id)) {
       yield {
         domains: page.map((row) => ({
           domainName: row.name,

@@ -1,7 +1,7 @@
 import type { Database } from "../../storage/database.ts";
 import { configOf, idps, toOptions } from "../../resources/idp/index.ts";
 import type { Row } from "../../storage/table.ts";
-import { pagesOf } from "./pages.ts";
+import { pagesOf } from "../../projection/pages.ts";
 import type { Part } from "./parts.ts";
 
 /** The identity providers of an organization, of the types that an import takes, without their secrets. */

@@ -10,7 +10,7 @@ import { appKeys, apps, toGetApp } from "../../resources/app/index.ts";
 import { projectGrants, roles } from "../../resources/grant/index.ts";
 import { projects } from "../../resources/project/index.ts";
 import type { Row } from "../../storage/table.ts";
-import { pagesOf } from "./pages.ts";
+import { pagesOf } from "../../projection/pages.ts";
 
 /** A part of an organization: some of its lists. */
 export type Part = Omit<MessageInitShape<typeof DataOrgSchema>, "$typeName" | "orgId">;

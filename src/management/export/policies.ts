@@ -1,20 +1,19 @@
 import { SecondFactorType } from "#gen/idsvc/management/v1/data_pb.ts";
-import { brandingSettings } from "../../settings/branding/index.ts";
+import { brandingSettings } from "../../settings/policy/branding.ts";
 import { loginSettings, secondFactors } from "../../settings/login/index.ts";
 import { readSettings, type SettingValue, type SetValues } from "../../settings/object/settings.ts";
-import { passwordSettings } from "../../settings/password/index.ts";
-import { namesOf, textSettings } from "../../settings/text/index.ts";
+import { namesOf, textSettings } from "../../settings/policy/text.ts";
 import type { Database } from "../../storage/database.ts";
-import { factorTypeOf, themeModeOf } from "../policy-names.ts";
+import { factorTypeOf, type ManagedSettings, themeModeOf } from "../policy-names.ts";
 import type { Part } from "./parts.ts";
 
 /** What an organization has set itself; what it inherits is not its own. */
-export function policiesOf(db: Database) {
+export function policiesOf(db: Database, groups: ManagedSettings) {
   return async (instanceId: string, organizationId: string): Promise<Part> => {
     const owner = { type: "org", id: organizationId } as const;
     const valuesOf = async (group: string) =>
       (await readSettings(db, group, instanceId, owner)).values;
-    const passwords = await valuesOf(passwordSettings.name);
+    const passwords = groups.passwords === undefined ? {} : await valuesOf(groups.passwords.name);
     const login = await valuesOf(loginSettings.name);
     const password = given({
       minLength: number(passwords["min_length"]),

@@ -19,7 +19,7 @@ import {
 import type { Row } from "../../storage/table.ts";
 import { genderOf, textIn } from "../convert.ts";
 import { expiring, type Part } from "./parts.ts";
-import { pagesOf } from "./pages.ts";
+import { pagesOf } from "../../projection/pages.ts";
 
 // A value may be large.
 const valuesAPage = 20;

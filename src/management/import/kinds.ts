@@ -7,6 +7,7 @@ import { memberKinds } from "./members.ts";
 import { messageKinds, messageLists } from "./messages.ts";
 import { organizationKinds } from "./organizations.ts";
 import { policyKinds } from "./policies.ts";
+import type { ManagedSettings } from "../policy-names.ts";
 import { projectKinds } from "./projects.ts";
 import { userKinds } from "./users.ts";
 
@@ -16,10 +17,13 @@ export type RankedKind = Kind & { rank: number };
  * All kinds of records by name, in the order in which they are imported: whatever a record refers to comes before it,
  * wherever it stood in what was received. What has no resource here has no kind, and is refused.
  */
-export function importKinds(deps: UserDeps): ReadonlyMap<string, RankedKind> {
+export function importKinds(
+  deps: UserDeps,
+  settings: ManagedSettings,
+): ReadonlyMap<string, RankedKind> {
   const all = [
     ...organizationKinds(deps),
-    ...policyKinds(),
+    ...policyKinds(settings),
     ...messageKinds(),
     ...idpKinds(deps),
     ...projectKinds(deps),

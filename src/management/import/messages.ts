@@ -4,7 +4,7 @@ import {
   requireLanguage,
   requireSayable,
   textSettings,
-} from "../../settings/text/index.ts";
+} from "../../settings/policy/text.ts";
 import type { TextKey } from "../../texts/texts.ts";
 import type { Kind } from "./kind.ts";
 import { policy } from "./policies.ts";

@@ -3,17 +3,15 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import {
   addToOrganization,
-  judge,
-  setPrimary,
-  type Standing,
-} from "../../resources/domain/index.ts";
-import {
   deactivateOrganization,
   organization,
   organizationCreator,
   isOfInstance,
+  judge,
   requireOrganization,
   requireUnproven,
+  setPrimary,
+  type Standing,
 } from "../../resources/org/index.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
 import { current } from "../../storage/read-cache.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "../../storage/database.ts";
-import { pagesOf } from "../export/pages.ts";
+import { pagesOf } from "../../projection/pages.ts";
 import { importBatches, type RecordOutcome } from "./tables.ts";
 
 const batchesAPage = 100;

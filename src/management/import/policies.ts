@@ -10,24 +10,17 @@ import {
   type SecondFactorType,
 } from "#gen/idsvc/management/v1/data_pb.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
-import { brandingSettings } from "../../settings/branding/index.ts";
+import { brandingSettings } from "../../settings/policy/branding.ts";
 import { loginSettings, secondFactors } from "../../settings/login/index.ts";
 import { demandedOf } from "../../settings/object/contexts.ts";
 import type { SettingsGroup, SettingValue, SetValues } from "../../settings/object/settings.ts";
-import { passwordSettings } from "../../settings/password/index.ts";
-import { propertyOfText, requireText, textSettings } from "../../settings/text/index.ts";
-import { factorOf, themeOf } from "../policy-names.ts";
+import { propertyOfText, requireText, textSettings } from "../../settings/policy/text.ts";
+import { factorOf, type ManagedSettings, themeOf } from "../policy-names.ts";
 import { created, existed, kind, type Kind, note, type Ref } from "./kind.ts";
 
 /** What is set for organizations: how they log in, and what people see and read there. */
-export const policyKinds = (): Kind[] => [
-  policy("passwordComplexityPolicy", ImportedPasswordPolicySchema, passwordSettings, (wanted) => ({
-    min_length: wanted.minLength?.toString(),
-    requires_uppercase: wanted.hasUppercase,
-    requires_lowercase: wanted.hasLowercase,
-    requires_number: wanted.hasNumber,
-    requires_symbol: wanted.hasSymbol,
-  })),
+export const policyKinds = ({ passwords }: ManagedSettings): Kind[] => [
+  ...(passwords === undefined ? [] : [passwordKind(passwords)]),
   policy("loginPolicy", ImportedLoginPolicySchema, loginSettings, (wanted) => ({
     allow_username_password: wanted.allowUsernamePassword,
     allow_register: wanted.allowRegister,
@@ -81,6 +74,15 @@ export const policyKinds = (): Kind[] => [
     ({ language }) => language,
   ),
 ];
+
+const passwordKind = (group: SettingsGroup): Kind =>
+  policy("passwordComplexityPolicy", ImportedPasswordPolicySchema, group, (wanted) => ({
+    min_length: wanted.minLength?.toString(),
+    requires_uppercase: wanted.hasUppercase,
+    requires_lowercase: wanted.hasLowercase,
+    requires_number: wanted.hasNumber,
+    requires_symbol: wanted.hasSymbol,
+  }));
 
 const secondFactorName = (type: SecondFactorType): string => factorOf(type) ?? "none";
 

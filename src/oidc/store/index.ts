@@ -8,7 +8,7 @@ import { clientStore } from "./clients.ts";
 import { consentStore } from "./consents.ts";
 import { deviceStore, userCodeRef } from "./devices.ts";
 import { deviceEvents, oidcSessionEvents, refreshTokenEvents, tokenEvents } from "./events.ts";
-import { keyStore } from "./keys.ts";
+import { type KeyPorts, keyStore } from "./keys.ts";
 import { oidcSessionProjection } from "./projection.ts";
 import {
   logoutEvents,
@@ -19,7 +19,7 @@ import {
 } from "./logouts.ts";
 import { newSecret } from "./secrets.ts";
 import { sweepOidcSessions } from "./sessions.ts";
-import { settingStore } from "./settings.ts";
+import { type SettingPorts, settingStore } from "./settings.ts";
 import {
   accessTokens,
   assertionIds,
@@ -39,7 +39,7 @@ export { oidcAccessTokens } from "./verifier.ts";
 const expiring = [accessTokens, idTokens, refreshTokens, authorizationCodes, assertionIds];
 
 /** What the provider asks of the service, beside what every slice may use. */
-export type OidcPorts = LogoutPorts & { noteUse: NoteUse };
+export type OidcPorts = LogoutPorts & KeyPorts & SettingPorts & { noteUse: NoteUse };
 
 /** What the OpenID Provider keeps. */
 export const oidcModule: Module<Deps & OidcPorts> = {
@@ -59,11 +59,13 @@ export const oidcModule: Module<Deps & OidcPorts> = {
 
 /** The ports of what clients call. */
 export function clientPorts(
-  deps: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & {
-    features: FeatureReader;
-    noteUse: NoteUse;
-    noteRefusal: NoteRefusal;
-  },
+  deps: Pick<Deps, "db" | "events" | "secrets" | "policies" | "now" | "newId"> &
+    SettingPorts &
+    KeyPorts & {
+      features: FeatureReader;
+      noteUse: NoteUse;
+      noteRefusal: NoteRefusal;
+    },
 ): Omit<Ports, "browsers" | "interactions" | "functions"> {
   const { now, newId } = deps;
   const settings = settingStore(deps);

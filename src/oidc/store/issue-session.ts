@@ -2,7 +2,6 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { sessionById, sessions } from "../../resources/session/index.ts";
 import { users } from "../../resources/user/index.ts";
-import { allowsImpersonation } from "../../settings/security/index.ts";
 import type { At, Issue, OidcSession, Ports, User } from "../core/ports.ts";
 import { oidcSession, oidcSessionEvents } from "./events.ts";
 import { hasRow } from "./spend.ts";
@@ -19,6 +18,7 @@ type Holder = Pick<Issue, "user" | "clientId"> & { session: NonNullable<Issue["s
 export function issueSession(
   db: Deps["db"],
   clients: Pick<Ports["clients"], "byId">,
+  allowsImpersonation: Deps["policies"]["allowsImpersonation"],
 ): (tx: Transaction, at: At, holder: Holder, isAgain: boolean) => Promise<void> {
   const sessionOf = sessionById(db);
 

@@ -5,14 +5,14 @@ import { Ended, issueSession } from "./issue-session.ts";
 import { AlreadySpent, spendIn } from "./spend.ts";
 import { type Lineage, writtenBy } from "./write.ts";
 
-type Parts = Pick<Deps, "db" | "events" | "secrets" | "newId"> & {
+type Parts = Pick<Deps, "db" | "events" | "secrets" | "policies" | "newId"> & {
   clients: Pick<Ports["clients"], "byId">;
 };
 
 /** Stores what is issued, in one unit with what is used up for it. Nothing is read that was not in the way before. */
 export function issueIn(parts: Parts): Pick<Tokens, "issue" | "spend"> {
-  const { db, events } = parts;
-  const stand = issueSession(db, parts.clients);
+  const { db, events, policies } = parts;
+  const stand = issueSession(db, parts.clients, policies.allowsImpersonation);
 
   return {
     async issue(at, wanted) {

@@ -1,24 +1,36 @@
 import { whenKnown } from "../../awaitable.ts";
+import type { PolicyReader } from "../../authz/policies.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import { ownProjectReader } from "../../resources/instance/index.ts";
-import { languageReader } from "../../settings/language/index.ts";
-import { oidcSettingsReader } from "../../settings/oidc/index.ts";
-import { securitySettingsReader } from "../../settings/security/index.ts";
+import { languageReader } from "../../settings/policy/language.ts";
 import type { Settings } from "../core/settings-ports.ts";
+
+/** How long what is issued is valid. */
+export type OidcTimes = {
+  accessTokenLifetimeMs: number;
+  idTokenLifetimeMs: number;
+  /** Of a refresh token that is not used. */
+  refreshTokenIdleMs: number;
+  /** Of all refreshing since the login. */
+  refreshTokenMs: number;
+  codeLifetimeMs: number;
+};
+
+export type SettingPorts = { timesOf: PolicyReader<OidcTimes> };
 
 /** What the settings of an instance say to the provider. */
 export function settingStore({
   db,
   features,
-}: Pick<Deps, "db"> & { features: FeatureReader }): Settings {
+  policies,
+  timesOf,
+}: Pick<Deps, "db" | "policies"> & SettingPorts & { features: FeatureReader }): Settings {
   const ownProject = ownProjectReader(db);
-  const times = oidcSettingsReader(db);
-  const security = securitySettingsReader(db);
   const languages = languageReader(db);
   return {
     lifetimes: ({ instanceId }, organizationId) =>
-      whenKnown(times(instanceId, organizationId), (of) => ({
+      whenKnown(timesOf(instanceId, organizationId), (of) => ({
         accessTokenMs: of.accessTokenLifetimeMs,
         idTokenMs: of.idTokenLifetimeMs,
         refreshTokenIdleMs: of.refreshTokenIdleMs,
@@ -28,7 +40,8 @@ export function settingStore({
     isTokenExchangeOn: ({ instanceId }) => features.isOn(instanceId, "oidc_token_exchange"),
     async isImpersonationOn({ instanceId }, organizationIds) {
       for (const organizationId of organizationIds) {
-        if (!(await security(instanceId, organizationId)).enableImpersonation) return false;
+        if (!(await policies.security(instanceId, organizationId)).enableImpersonation)
+          return false;
       }
       return true;
     },

@@ -1,7 +1,7 @@
 import { isOneOf } from "../../projection/rows.ts";
 import type { TokenUseReader } from "../../resources/consent/index.ts";
 import type { EndKept } from "../../resources/session/index.ts";
-import type { SignedInAppReader } from "../../resources/signin/index.ts";
+import type { Database } from "../../storage/database.ts";
 import { and, desc, eq, sql } from "../../storage/drizzle.ts";
 import { oidcSession } from "./events.ts";
 import { terminate } from "./sessions.ts";
@@ -28,9 +28,9 @@ export const tokenUse: TokenUseReader = (db) => {
 };
 
 /** Which apps hold how many families of tokens of sessions. */
-export const signedInApps: SignedInAppReader = (db) => {
+export const signedInApps = (db: Database) => {
   const s = db.table(oidcSessions);
-  return async (instanceId, sessionIds) => {
+  return async (instanceId: string, sessionIds: readonly string[]) => {
     const rows = await db.read
       .select({
         sessionId: s.sessionId,

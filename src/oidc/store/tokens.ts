@@ -32,7 +32,7 @@ const mostSessions = 100;
 
 /** Tokens, and the OIDC sessions they stand on. */
 export function tokenStore(
-  parts: Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & {
+  parts: Pick<Deps, "db" | "events" | "secrets" | "policies" | "now" | "newId"> & {
     features: FeatureReader;
     users: Pick<Users, "byId" | "mayUse">;
     clients: Pick<Clients, "byId">;

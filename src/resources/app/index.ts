@@ -6,7 +6,6 @@ import { appAuthorize, appHandlers } from "./handlers.ts";
 import { keyHandlers } from "./key-handlers.ts";
 import { legacyJobs } from "./legacy.ts";
 import { formerAccessProjection } from "./former-access.ts";
-import { keysGoWithApps } from "./signing-keys.ts";
 import { appsGoWithProject, removeContentsOfApps } from "./remove-apps.ts";
 
 export { addApp, addKey } from "./app.ts";
@@ -40,6 +39,6 @@ export const appModule = (...former: Parameters<typeof formerAccessProjection>) 
       service(AppService, { ...appHandlers(deps), ...keyHandlers(deps) }, appAuthorize(deps)),
     ],
     jobs: legacyJobs,
-    reactions: (parts) => [appsGoWithProject(parts), keysGoWithApps(parts)],
+    reactions: (parts) => [appsGoWithProject(parts)],
     contents: removeContentsOfApps,
   });

@@ -11,7 +11,7 @@ import { appFinder } from "../app/index.ts";
 import type { Finder } from "../object/finder.ts";
 import { organizationFinder } from "../org/index.ts";
 import { type GrantsOfProjects, projectFinder } from "../project/index.ts";
-import { userFinder } from "../user/index.ts";
+import { type UserDeps, userFinder } from "../user/index.ts";
 import { heldPermissions } from "./held-permissions.ts";
 
 /** What the slice asks of the service beside what every slice may use. */
@@ -19,7 +19,7 @@ export type AuthPorts = {
   /** What a method demands on the objects that it is about. */
   policyOf: (method: DescMethod) => ObjectPolicy;
 };
-export type AuthDeps = Deps & AuthPorts;
+export type AuthDeps = Deps & AuthPorts & Pick<UserDeps, "userSchemas">;
 
 /** Of each kind. */
 const mostFound = 20;

@@ -22,27 +22,25 @@ import { ownerWithin, toDetails } from "../object/details.ts";
 import { usernamesElsewhere } from "../user/index.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import {
-  domainTaker,
-  organization,
-  type OrganizationEvent,
-  requireElsewhere,
-  requireUnproven,
-  type ValidationType,
-} from "../org/index.ts";
-import {
   addToInstance,
   addToOrganization,
   changeValidation,
   domainNotFound,
   domainProven,
+  domainTaker,
   judge,
-  remove,
-  removeFromInstance,
+  organization,
+  type OrganizationEvent,
+  removeDomain,
+  removeInstanceDomain,
+  requireElsewhere,
+  requireUnproven,
   requireValidation,
   setInstancePrimary,
   setPrimary,
   type Standing,
-} from "./domain.ts";
+  type ValidationType,
+} from "../org/index.ts";
 import { type DomainRow, domainQueries } from "./queries.ts";
 import { challengeOf, notProven, tokenRef } from "./validation.ts";
 import { contextInvalid } from "../../authz/tenancy.ts";
@@ -148,7 +146,7 @@ export function domainHandlers(deps: Deps & DomainPorts): Handlers<Service> {
     },
 
     async deleteDomain({ id }, scope) {
-      return change(changing, scope, id, remove, removeFromInstance);
+      return change(changing, scope, id, removeDomain, removeInstanceDomain);
     },
 
     async getDomain({ id }, scope) {
@@ -180,8 +178,8 @@ async function change(
   { events, secrets, rowOf }: Changing,
   scope: Scope,
   id: string,
-  ofOrganization: (...of: Parameters<typeof remove>) => OrganizationEvent[],
-  ofInstance: (...of: Parameters<typeof removeFromInstance>) => EventOf<typeof instanceEvents>[],
+  ofOrganization: (...of: Parameters<typeof removeDomain>) => OrganizationEvent[],
+  ofInstance: (...of: Parameters<typeof removeInstanceDomain>) => EventOf<typeof instanceEvents>[],
 ) {
   const { organizationId } = await rowOf(scope, id);
   const written = await events.transact(writeContext(scope), async (tx) => {

@@ -5,9 +5,8 @@ import { domainAuthorize, domainHandlers, type DomainPorts } from "./handlers.ts
 import { domainProjection } from "./projection.ts";
 import { removeContentsOfDomains } from "./remove-contents.ts";
 
-export { addToOrganization, judge, setPrimary, type Standing } from "./domain.ts";
 export type { DomainPorts } from "./handlers.ts";
-export { domains } from "./projection.ts";
+export { domainPages } from "./projection.ts";
 
 /** Domains of organizations and of the instance. Their events are those of their owners. */
 export const domainModule: Module<Deps & DomainPorts> = {

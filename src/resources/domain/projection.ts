@@ -1,8 +1,10 @@
 import type { Recorded } from "../../eventstore/event.ts";
 import { objectRows, objectTable } from "../../projection/objects.ts";
+import { pagesOf } from "../../projection/pages.ts";
 import { on, projection } from "../../projection/projection.ts";
+import type { Database } from "../../storage/database.ts";
 import { deleteRows, updateRows } from "../../storage/row-change.ts";
-import { bool, text } from "../../storage/table.ts";
+import { bool, type Row, text } from "../../storage/table.ts";
 import { instanceEvents } from "../instance/index.ts";
 import {
   type DomainProof,
@@ -97,3 +99,9 @@ export const domainProjection = projection(
     "instance.removed": ({ instanceId }) => [deleteRows(domains, { instanceId })],
   }),
 );
+
+/** The domains of an organization by name, some at a time. */
+export const domainPages =
+  (db: Database) =>
+  (instanceId: string, organizationId: string): AsyncGenerator<Row<typeof domains>[]> =>
+    pagesOf(db, domains, ["name"], instanceId, { organizationId });

@@ -9,7 +9,7 @@ import type { Deps } from "../../projection/module.ts";
 import { eq, or, type SQL, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { objectQueries } from "../object/queries.ts";
-import { domainNotFound } from "./domain.ts";
+import { domainNotFound } from "../org/index.ts";
 import { domains } from "./projection.ts";
 
 export type DomainRow = Row<typeof domains>;

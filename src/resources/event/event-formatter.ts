@@ -1,5 +1,5 @@
 import type { Scope } from "../../authz/context.ts";
-import { languageReader } from "../../settings/language/index.ts";
+import { languageReader } from "../../settings/policy/language.ts";
 import type { Database } from "../../storage/database.ts";
 import { type FormatEvent, eventFormatterIn } from "../../texts/event-texts.ts";
 import { chooseLanguage, type Language } from "../../texts/languages.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { invalidField } from "../../errors.ts";
-import { mediaTypeOf } from "../../settings/branding/index.ts";
+import { mediaTypeOf } from "../../settings/policy/image.ts";
 
 /** The image on the button of a provider; `digest` changes with it. */
 export type Mark = { mediaType: string; bytes: Uint8Array; digest: string };

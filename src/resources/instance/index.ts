@@ -35,9 +35,9 @@ export {
  * Instances: the tenants of the system.
  * @param making what makes them, of parts of other slices
  */
-export const instanceModule = (
-  making: (deps: Deps) => Pick<Handlers<typeof InstanceService>, "createInstance">,
-): Module<Deps & InstancePorts> => ({
+export const instanceModule = <D extends Deps>(
+  making: (deps: D) => Pick<Handlers<typeof InstanceService>, "createInstance">,
+): Module<D & InstancePorts> => ({
   events: [instanceEvents, limitsEvents],
   projections: [instanceProjection, limitsProjection],
   state: [usages],

@@ -8,6 +8,13 @@ export { providerCalls } from "./calls.ts";
 export { type MessageProviderKind, providerFixed } from "./kind.ts";
 export type { SeenProvider } from "./queries.ts";
 export { providerReader, type UsableProvider } from "./reader.ts";
+export type {
+  GatewayProvider,
+  HttpProvider,
+  MailProvider,
+  SmsProvider,
+  SmtpProvider,
+} from "./sending.ts";
 
 /**
  * Defines where providers of a kind are kept, and by which events.

@@ -1,6 +1,4 @@
-import type { DescEnum } from "@bufbuild/protobuf";
-import type { SMSProviderSearchFilterSchema } from "#gen/idsvc/resources/sms/v3alpha/query_pb.ts";
-import type { SMTPProviderSearchFilterSchema } from "#gen/idsvc/resources/smtp/v3alpha/query_pb.ts";
+import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
 import { type DomainError, failedPrecondition, notFound } from "../../errors.ts";
 
 /** Where a provider can belong. */
@@ -14,11 +12,8 @@ export type MessageProviderKind<C extends ProviderConfig> = {
   /** In events, as the type of the aggregate, and as who owns the secrets. */
   name: "smtp" | "sms";
   levels: readonly ProviderLevel[];
-  /** How those of the kind are searched: filters and sorts have one shape in the schemas of all kinds. */
-  searched: {
-    filter: typeof SMTPProviderSearchFilterSchema | typeof SMSProviderSearchFilterSchema;
-    sort: DescEnum;
-  };
+  /** How those of the kind are searched: filters and sorts have one shape in the schemas of all kinds, `state` is one of them. */
+  searched: { filter: DescMessage; sort: DescEnum };
   /** The secret that a caller brings, as its field and its event are called. */
   secret: "password" | "token";
   /** Whether a configuration uses a secret that a caller brings. */

@@ -1,3 +1,4 @@
+import type { StateFilter } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 import { isOneOf } from "../../projection/rows.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
@@ -53,7 +54,10 @@ export function providerQueries<C extends ProviderConfig>(
     providers,
     {
       ...kind.searched,
-      filters: { state: ({ state }, scope) => inState(contextNamed(scope), fromState(state)) },
+      filters: {
+        state: ({ state }: StateFilter, scope: Scope) =>
+          inState(contextNamed(scope), fromState(state)),
+      },
       visible: (scope) => [ofContext(contextNamed(scope))],
       log: (scope) => logOf(contextNamed(scope)),
       everyInstance: true,

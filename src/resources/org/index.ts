@@ -11,6 +11,20 @@ export { organizationCreator } from "./create-organization.ts";
 export { domainTaker, requireUnproven, unprovenHolders } from "./domain-claims.ts";
 export { isOfInstance, requireElsewhere } from "./domain-of-instance.ts";
 export {
+  addToInstance,
+  addToOrganization,
+  changeValidation,
+  domainNotFound,
+  domainProven,
+  judge,
+  removeDomain,
+  removeInstanceDomain,
+  requireValidation,
+  setInstancePrimary,
+  setPrimary,
+  type Standing,
+} from "./domains.ts";
+export {
   domainIdOf,
   type DomainProof,
   isProof,

@@ -4,7 +4,7 @@ import type { Module } from "../../projection/module.ts";
 import { smsHandlers } from "./handlers.ts";
 import { sms } from "./config.ts";
 
-export { type GatewayProvider, type SmsProvider, smsProviderOf } from "./providers.ts";
+export { smsProviderOf } from "./providers.ts";
 
 /** What sends the text messages of instances. */
 export const smsModule: Module = {

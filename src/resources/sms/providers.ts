@@ -1,21 +1,6 @@
 import type { Deps } from "../../projection/module.ts";
-import { providerReader } from "../messageprovider/index.ts";
+import { providerReader, type SmsProvider } from "../messageprovider/index.ts";
 import { sms } from "./config.ts";
-
-/** A service that gets each message as JSON, signed as calls of targets are (X6). */
-export type HttpProvider = { kind: "http"; id: string; url: string; signingKey: Uint8Array };
-
-/** A gateway that takes messages as a form at `/Accounts/<sid>/Messages.json` of its address. */
-export type GatewayProvider = {
-  kind: "gateway";
-  id: string;
-  url: string;
-  sid: string;
-  token: string;
-  senderNumber: string;
-};
-
-export type SmsProvider = HttpProvider | GatewayProvider;
 
 const publicGateway = "https://api.twilio.com/2010-04-01";
 

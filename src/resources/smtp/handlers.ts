@@ -2,11 +2,11 @@ import type { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import { listing } from "../object/queries.ts";
-import { providerCalls } from "../messageprovider/index.ts";
+import { type MailProvider, providerCalls } from "../messageprovider/index.ts";
 import { fromStatePolicy } from "../reuse/index.ts";
 import { newConfig, patchedConfig, smtp } from "./config.ts";
 import { givenFields, toGetSmtpProvider } from "./convert.ts";
-import { type MailProvider, mailProviders } from "./providers.ts";
+import { mailProviders } from "./providers.ts";
 
 /** Sends a test message by a provider, whether or not it is in force. @throws what keeps it from being taken */
 export type SendTest = (

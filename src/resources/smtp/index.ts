@@ -4,12 +4,7 @@ import type { Deps, Module } from "../../projection/module.ts";
 import { type SendTest, smtpHandlers } from "./handlers.ts";
 import { smtp } from "./config.ts";
 
-export {
-  type HttpProvider,
-  type MailProvider,
-  mailProviderOf,
-  type SmtpProvider,
-} from "./providers.ts";
+export { mailProviderOf } from "./providers.ts";
 
 /** What sends mails, of the system or of instances. */
 export const smtpModule: Module = { events: smtp.events, projections: smtp.projections };

@@ -1,34 +1,11 @@
 import type { Deps } from "../../projection/module.ts";
 import {
+  type MailProvider,
   providerReader,
   type SeenProvider,
   type UsableProvider,
 } from "../messageprovider/index.ts";
 import { type MailConfig, smtp } from "./config.ts";
-
-/** A mail server. `tls`: over TLS only. Empty `user`: nobody is told. Empty `replyTo`: answers go to the sender. */
-export type SmtpProvider = {
-  kind: "smtp";
-  id: string;
-  host: string;
-  port: number;
-  tls: boolean;
-  user: string;
-  password: string;
-  sender: { address: string; name: string };
-  replyTo: string;
-};
-
-/** A service that gets each mail as JSON, signed as calls of targets are (X6). */
-export type HttpProvider = {
-  kind: "http";
-  id: string;
-  url: string;
-  signingKey: Uint8Array;
-  sender?: { address: string; name: string };
-};
-
-export type MailProvider = SmtpProvider | HttpProvider;
 
 /**
  * Gives the provider that sends the mails of an instance, with its secret; undefined where none does. Organizations have

@@ -4,7 +4,6 @@ import { invalidField } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { requireOrganization } from "../org/index.ts";
-import { requireData, requireSchema } from "../userschema/index.ts";
 import { inUnit, type UserInUnit } from "./change.ts";
 import { changeContact, type ContactKind } from "./contact.ts";
 import { channelOf, invite, issueCode } from "./contact-change.ts";
@@ -12,7 +11,6 @@ import { createCredentials } from "./credentials.ts";
 import { type Reach, userEvents } from "./events.ts";
 import { settingOf } from "./password/set.ts";
 import { requirePerson } from "./person.ts";
-import { dataOf } from "./user-data.ts";
 import { addUser, changeExternalId, type User, user } from "./user.ts";
 
 /** A person to add, as whoever may write users describes them. */
@@ -56,7 +54,7 @@ export type NewHuman = {
 export function humanAdder(deps: UserDeps) {
   const credentials = createCredentials(deps);
   const { codes, totps, recoveryCodes } = credentials;
-  const { newId } = deps;
+  const { newId, userSchemas } = deps;
 
   return function prepare(instanceId: string, human: NewHuman) {
     const { password, recoveryCodes: recovery = [] } = human;
@@ -65,12 +63,10 @@ export function humanAdder(deps: UserDeps) {
 
     return async (tx: Transaction, organizationId: string): Promise<Loaded<User | undefined>> => {
       await requireOrganization(tx, organizationId);
-      const schema = await requireSchema(tx, "human");
-      requireData(schema, human.data, "owner");
+      const data = await userSchemas.first(tx, "human", human.data);
       const loaded =
         human.userId === undefined ? tx.begin(user, newId()) : await tx.load(user, human.userId);
-      const { username, data } = human;
-      const wanted = { ...dataOf(schema, data), organizationId, username };
+      const wanted = { ...data, organizationId, username: human.username };
       tx.record(user, loaded, addUser(loaded, wanted), { type: "org", id: organizationId });
       const one = inUnit(tx, loaded);
       const { ref, record } = one;

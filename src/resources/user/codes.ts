@@ -93,13 +93,13 @@ export type Codes = {
   removeAll(user: UserRef): RowChange;
 };
 
-type CodesParts = Pick<Deps, "db" | "secrets" | "newId"> & {
+type CodesParts = Pick<Deps, "db" | "secrets" | "policies" | "newId"> & {
   /** Absent where no request is served. */
   budgets?: Budgets | undefined;
 };
 
-export function createCodes({ db, secrets, newId, budgets }: CodesParts): Codes {
-  const isLinkHost = linkHosts(db);
+export function createCodes({ db, secrets, policies, newId, budgets }: CodesParts): Codes {
+  const isLinkHost = linkHosts({ db, policies });
   const messages = budgets && createMessageBudget({ db, secrets }, budgets);
 
   return {

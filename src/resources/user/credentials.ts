@@ -1,8 +1,7 @@
 import type { UserDeps } from "./ports.ts";
 import { constantTime } from "../../constant-time.ts";
 import { loginSettingsReader } from "../../settings/login/index.ts";
-import { securitySettingsReader } from "../../settings/security/index.ts";
-import { type PasswordPolicyReader, passwordPolicyReader } from "../../settings/password/index.ts";
+import type { PasswordPolicy, PolicyReader } from "../../authz/policies.ts";
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";
 import { type Codes, createCodes } from "./codes.ts";
@@ -20,7 +19,7 @@ export type Credentials = {
   attempts: Attempts;
   authenticators: AuthenticatorReader;
   passwords: PasswordStore;
-  policyOf: PasswordPolicyReader;
+  policyOf: PolicyReader<PasswordPolicy>;
   checkPassword: PasswordCheck;
   totps: TotpStore;
   recoveryCodes: RecoveryCodeStore;
@@ -31,8 +30,7 @@ export type Credentials = {
 };
 
 export function createCredentials(deps: UserDeps): Credentials {
-  const { db, secrets } = deps;
-  const securityOf = securitySettingsReader(db);
+  const { db, secrets, policies } = deps;
   const { refusals } = constantTime(50);
   const others = {
     deps,
@@ -40,12 +38,13 @@ export function createCredentials(deps: UserDeps): Credentials {
     attempts: createAttempts(deps, loginSettingsReader(db)),
     authenticators: authenticatorReader(db),
     passwords: createPasswordStore(secrets),
-    policyOf: passwordPolicyReader(db),
+    policyOf: policies.passwords,
     totps: createTotpStore(secrets),
     recoveryCodes: createRecoveryCodeStore(secrets),
     challenges: createChallenges(db),
     requireDomain: domainsOfInstances(deps),
-    relatedOrigins: async (instanceId: string) => (await securityOf(instanceId)).relatedOrigins,
+    relatedOrigins: async (instanceId: string) =>
+      (await policies.security(instanceId)).relatedOrigins,
   };
   const checkPassword = createPasswordCheck(others);
   return { ...others, checkPassword: (...tried) => refusals(() => checkPassword(...tried)) };

@@ -10,7 +10,7 @@ import type { UserRef } from "./user-ref.ts";
 /** Whom a notice went to: to the address of the account, or to the one that was theirs until then. */
 export type Told = "owner" | "former";
 
-type Parts = Pick<Deps, "db" | "events" | "secrets" | "newId"> & {
+type Parts = Pick<Deps, "db" | "events" | "secrets" | "policies" | "newId"> & {
   budgets?: Budgets | undefined;
 };
 

@@ -1,4 +1,4 @@
-import type { Deps } from "../../projection/module.ts";
+import type { UserDeps } from "./ports.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import { and, eq, inArray, sql } from "../../storage/drizzle.ts";
 import { type Finder, finder } from "../object/finder.ts";
@@ -18,7 +18,11 @@ export type UserFound = { email: string } & Pick<
  * Finds users by ID, external ID, client ID, phone number, name, username and e-mail address. By a name that their schema hides from the caller
  * nobody is found.
  */
-export function userFinder({ db, tenancy }: Pick<Deps, "db" | "tenancy">): Finder<UserFound> {
+export function userFinder({
+  db,
+  tenancy,
+  userSchemas,
+}: Pick<UserDeps, "db" | "tenancy" | "userSchemas">): Finder<UserFound> {
   const t = db.table(users);
   const a = db.table(userAuthenticators);
   const hasClientId = (clientId: string) =>
@@ -32,7 +36,7 @@ export function userFinder({ db, tenancy }: Pick<Deps, "db" | "tenancy">): Finde
   // The index is of the fold.
   const hasExternalId = (externalId: string) =>
     sql`${eq(t.externalIdFolded, caseFold(externalId))} and ${eq(t.externalId, externalId)}`;
-  const readable = readableDataOf(db);
+  const readable = readableDataOf({ userSchemas });
   const find = finder(db, users, {
     keys: (text) => [eq(t.id, text), eq(t.phone, text), hasExternalId(text), hasClientId(text)],
     names: [t.usernameFolded, t.emailFolded, t.displayNameFolded],

@@ -14,7 +14,6 @@ import { changing } from "../object/plain.ts";
 import { mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { requireOrganization } from "../org/index.ts";
-import { patchedData, requireData, requireSchema } from "../userschema/index.ts";
 import { changingUser, inUnit, type UserInUnit } from "./change.ts";
 import { linkIdp } from "./idp-link/idp-link.ts";
 import { setContact } from "./contact-change.ts";
@@ -37,7 +36,6 @@ import {
   user,
   userNotFound,
 } from "./user.ts";
-import { dataOf } from "./user-data.ts";
 import { addCredential } from "./web-authn/new-credential.ts";
 import { type Codes } from "./codes.ts";
 
@@ -71,7 +69,7 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
 
 export function userHandlers(credentials: Credentials) {
   const { deps, codes } = credentials;
-  const { db, events, newId } = deps;
+  const { db, events, newId, userSchemas } = deps;
   const change = changing(deps, user);
   const chosen = idGuard(deps);
 
@@ -87,11 +85,10 @@ export function userHandlers(credentials: Credentials) {
       const setting = password && settingOf(credentials, scope.instanceId, password, within(field));
       const [written, response] = await events.transact(writeContext(scope), async (tx) => {
         await requireOrganization(tx, organizationId);
-        const schema = await requireSchema(tx, schemaId);
-        requireData(schema, data, "owner");
+        const first = await userSchemas.first(tx, schemaId, data);
         if (userId !== undefined) await chosen.requireFree(tx, scope.instanceId, userId);
         const loaded = tx.begin(user, passkey?.userId ?? userId ?? newId());
-        const added = addUser(loaded, { ...dataOf(schema, data), organizationId, username });
+        const added = addUser(loaded, { ...first, organizationId, username });
         tx.record(user, loaded, added, { type: "org", id: organizationId });
         const one = inUnit(tx, loaded);
         if (externalId !== undefined) one.record(changeExternalId(loaded.state, externalId));
@@ -146,10 +143,10 @@ const patchUser = (
       if (!mayWrite) throw permissionMissing(scope.policy.act);
     }
     if (patch.data !== undefined || patch.schemaId !== undefined) {
-      const schema = await requireSchema(tx, patch.schemaId ?? state.schemaId);
+      const schemaId = patch.schemaId ?? state.schemaId;
+      const data = { before: state.data, patch: patch.data ?? {} };
       const as = mayWrite ? "owner" : "self";
-      const data = patchedData(schema, state.data, patch.data ?? {}, as);
-      record(changeData(state, dataOf(schema, data)));
+      record(changeData(state, await deps.userSchemas.patched(tx, schemaId, data, as)));
     }
     if (patch.username !== undefined) record(changeUsername(loaded.state, patch.username));
     if (patch.externalId !== undefined) record(changeExternalId(loaded.state, patch.externalId));

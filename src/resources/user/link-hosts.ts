@@ -1,5 +1,4 @@
-import { securitySettingsReader } from "../../settings/security/index.ts";
-import type { Database } from "../../storage/database.ts";
+import type { Deps } from "../../projection/module.ts";
 import { instanceReader } from "../instance/index.ts";
 
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -8,16 +7,15 @@ const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
  * Whether the link of a message may lead to an address: the instance's own domains, and the hosts that its security settings
  * name. What apps register counts for nothing here: whoever may register one would be sent the codes (J9).
  */
-export function linkHosts(db: Database) {
+export function linkHosts({ db, policies }: Pick<Deps, "db" | "policies">) {
   const instances = instanceReader(db);
-  const settingsOf = securitySettingsReader(db);
   return async (instanceId: string, address: string): Promise<boolean> => {
     if (!URL.canParse(address)) return false;
     const { protocol, hostname, host, username, password } = new URL(address);
     if (!["http:", "https:"].includes(protocol) || username !== "" || password !== "") return false;
     if ((await instances.byDomain(hostname))?.id === instanceId) return true;
     if (protocol !== "https:" && !loopback.has(hostname)) return false;
-    const { allowedLinkHosts } = await settingsOf(instanceId);
+    const { allowedLinkHosts } = await policies.security(instanceId);
     return allowedLinkHosts.includes(host);
   };
 }

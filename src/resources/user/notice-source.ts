@@ -145,9 +145,9 @@ const recipientOf = (id: string, address: string, { organizationId, language }: 
 
 /** Notices as they are when their time has come. */
 export function noticeSource(deps: Deps) {
-  const { db, events, organizations, secrets, newId, now } = deps;
-  const codes = createCodes({ db, secrets, newId });
-  const denials = createDenials({ db, events, secrets, newId });
+  const { db, events, organizations, policies, secrets, newId, now } = deps;
+  const codes = createCodes({ db, secrets, policies, newId });
+  const denials = createDenials({ db, events, secrets, policies, newId });
   const names = userNamesReader(db);
   const accountOf = accountOfAddress(db);
 

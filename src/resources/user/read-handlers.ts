@@ -13,7 +13,7 @@ import { originFormatter, eventFormatter, objectHistory, toEvent } from "../even
 import { toGetUser } from "./convert.ts";
 import { type Scope } from "../../authz/context.ts";
 import { type AuthenticatorRow } from "./authenticator/queries.ts";
-import { type Deps } from "../../projection/module.ts";
+import type { UserDeps } from "./ports.ts";
 import { homesReader } from "./homes.ts";
 import { readableDataOf } from "./readable.ts";
 import { verifiedDomains } from "../org/index.ts";
@@ -72,9 +72,9 @@ const useReader =
     return ({ userId: ownerId, kind, id }) => last({ ownerId, kind, id });
   };
 
-function presenter({ db }: Pick<Deps, "db">) {
+function presenter({ db, userSchemas }: Pick<UserDeps, "db" | "userSchemas">) {
   const domainsOf = verifiedDomains(db);
-  const readable = readableDataOf(db);
+  const readable = readableDataOf({ userSchemas });
   return async (
     scope: Scope,
     row: UserRow,

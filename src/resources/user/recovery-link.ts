@@ -20,7 +20,7 @@ const subject = "recovery";
  * @throws NOT_FOUND USER_NOT_FOUND, FAILED_PRECONDITION USER_IS_MACHINE, USER_INACTIVE
  */
 export async function addRecoveryLink(
-  parts: Pick<UserDeps, "db" | "secrets" | "newId">,
+  parts: Pick<UserDeps, "db" | "secrets" | "policies" | "newId">,
   tx: Transaction,
   at: UserRef,
 ): Promise<{ code: string; expiresAt: Date }> {

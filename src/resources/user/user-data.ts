@@ -1,5 +1,4 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { UserSchema } from "../userschema/index.ts";
 import type { UserEvent } from "./events.ts";
 
 type Added = Extract<UserEvent, { type: "user.human.added" | "user.machine.added" | "user.added" }>;
@@ -24,14 +23,6 @@ export function firstData({ type, payload }: Added) {
   };
   return { ...named, schemaRevision: 1, data };
 }
-
-/** Data of a user as they stand by a schema. */
-export const dataOf = ({ id, type, revision }: UserSchema, data: JsonObject) => ({
-  schemaId: id,
-  schemaType: type,
-  schemaRevision: revision,
-  data,
-});
 
 /** The e-mail address that the first shape of `user.human.added` brought with it. */
 export function firstEmail({ payload }: Added) {

@@ -3,7 +3,7 @@ import { alreadyExists, failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { sameJson } from "../userschema/index.ts";
+import { sameJson } from "../object/same-json.ts";
 import type { Authenticator } from "./authenticator/authenticators.ts";
 import { afterEvent } from "./authenticator/events.ts";
 import {

@@ -5,11 +5,7 @@ import type { users } from "../user/index.ts";
 import { userSchemaHandlers } from "./handlers.ts";
 import { userSchemas } from "./userschema.ts";
 
-export type { UserSchema } from "./built-in.ts";
-export { patchedData, readableData, requireData } from "./data.ts";
-export { sameJson } from "./json.ts";
-export type { Actor } from "./permission.ts";
-export { requireSchema, schemaReader } from "./reader.ts";
+export { schemasOfUsers } from "./of-users.ts";
 export { userSchemaInactive } from "./userschema.ts";
 
 /**

@@ -63,17 +63,3 @@ function flawOfName(name: string): string | undefined {
     ? `is a name longer than ${maxNameLength} characters`
     : undefined;
 }
-
-/** Whether two documents say the same; the order of properties says nothing. */
-export function sameJson(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((one, i) => sameJson(one, b[i]));
-  }
-  if (!isObject(a) || !isObject(b)) return false;
-  const names = Object.keys(a);
-  return (
-    names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && sameJson(a[name], b[name]))
-  );
-}

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { below, isObject, sameJson } from "./json.ts";
+import { sameJson } from "../object/same-json.ts";
+import { below, isObject } from "./json.ts";
 
 /** The keyword that says who may read and write a property: `{"owner": "rw", "self": "r"}`. */
 export const permissionKeyword = "urn:idsvc:schema:permission";

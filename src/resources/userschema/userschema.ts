@@ -8,7 +8,7 @@ import { instanceEvents } from "../instance/index.ts";
 import { field } from "../object/fields.ts";
 import { defineResource, type ResourceConfig } from "../object/resource.ts";
 import { builtInSchemas } from "./built-in.ts";
-import { sameJson } from "./json.ts";
+import { sameJson } from "../object/same-json.ts";
 
 /** A JSON Schema of the data of its users, and how they may prove who they are. Without a schema in its row it is built in. */
 export const userSchemas = defineResource({

@@ -2,13 +2,15 @@ import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_servi
 import { service } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import { webKeyHandlers } from "./handlers.ts";
+import { addFirstWebKey, newDefaultWebKey } from "./keys.ts";
+import { keysGoWithApps } from "./keys-of-apps.ts";
 import { webKeys } from "./web-key.ts";
 import { resourceModule } from "../object/module.ts";
 import { startRotation, type TimesOf } from "./rotation.ts";
 
-export { addFirstWebKey, newDefaultWebKey, requireKeyOf } from "./keys.ts";
-export { type PublishedKey, type Signer, webKeyMissing, webKeyReader } from "./reader.ts";
-export { type RotationTimes, usualTimes } from "./rotation.ts";
+export { newDefaultWebKey } from "./keys.ts";
+export { type PublishedKey, type Signer, webKeyReader } from "./reader.ts";
+export { webKeysOf } from "./signing.ts";
 
 /**
  * Web keys: what an instance signs its tokens with. They rotate by themselves.
@@ -16,6 +18,12 @@ export { type RotationTimes, usualTimes } from "./rotation.ts";
  */
 export const webKeyModule = (timesOf: (deps: Deps) => TimesOf) =>
   resourceModule([webKeys], {
+    // It takes a tenth of a second to make a key: it is made before the unit that adds it.
+    async begins(parts) {
+      const made = await newDefaultWebKey();
+      return (tx, { id }) => addFirstWebKey(parts, tx, id, made);
+    },
+    reactions: (parts) => [keysGoWithApps(parts)],
     services: (deps) => [service(WebKeyService, webKeyHandlers(deps))],
     background: (deps, onError) => startRotation(deps, timesOf(deps), { onError }),
   });

@@ -1,7 +1,8 @@
 import type { SetBrandingSettings } from "#gen/idsvc/settings/branding/v3alpha/branding_pb.ts";
 import type { SetBytes } from "#gen/idsvc/settings/object/v3alpha/object_pb.ts";
 import type { OwnCalls } from "../object/calls.ts";
-import { keepLogo, logoProperties, toResolvedLogo, wishOf } from "./logo.ts";
+import { logoProperties } from "../policy/logo.ts";
+import { keepLogo, toResolvedLogo, wishOf } from "./logo.ts";
 
 /** Logos are kept beside the settings, which tell where they are. */
 export const logoCalls: OwnCalls = {

@@ -1,15 +1,10 @@
 import { BrandingSettingsService } from "#gen/idsvc/settings/branding/v3alpha/branding_settings_service_pb.ts";
 
 import { settingsModule } from "../object/module.ts";
-import { brandingSettings, builtInBranding } from "./branding.ts";
+import { brandingSettings, builtInBranding } from "../policy/branding.ts";
 import { logoCalls } from "./handlers.ts";
-import { logos, removeContentsOfBranding } from "./logo.ts";
-
-export { brandingSettings };
-export { type Branding, brandingReader, shippedBranding, type Theme } from "./branding.ts";
-export { mediaTypeOf } from "./image.ts";
-export { type Colours, paletteOf } from "./palette.ts";
-export { type Logo, logoPath, logoReader } from "./logo.ts";
+import { logos } from "../policy/logo.ts";
+import { removeContentsOfBranding } from "./logo.ts";
 
 /** How the pages of the login look. */
 export const brandingSettingsModule = settingsModule(

@@ -6,55 +6,13 @@ import type { Scope } from "../../authz/context.ts";
 import { invalidField } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps, RemoveContents } from "../../projection/module.ts";
-import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, putRow } from "../../storage/row-change.ts";
-import { bytes, table, text } from "../../storage/table.ts";
 import { settingsContextOf } from "../object/contexts.ts";
 import { inheritedFrom } from "../object/convert.ts";
-import type { Change, Resolved, SettingValue } from "../object/settings.ts";
-import { mediaTypeOf } from "./image.ts";
-
-/**
- * The logos themselves, at most one of each property in a context. An event tells only what was set, by its digest: streams stay
- * short, however often somebody changes a logo. So these are no projections: what was replaced is gone.
- */
-const logosNamed = (name: string) =>
-  table(
-    name,
-    {
-      instanceId: text(),
-      ownerType: text(),
-      ownerId: text(),
-      digest: text(),
-      mediaType: text(),
-      content: bytes(),
-    },
-    {
-      key: ["instanceId", "ownerType", "ownerId"],
-      indexes: [{ columns: ["instanceId", "digest"] }],
-    },
-  );
-
-/** By the property that they are set by. */
-export const logos = {
-  logo: logosNamed("branding_logos"),
-  logo_dark: logosNamed("branding_dark_logos"),
-} as const;
-
-export type LogoProperty = keyof typeof logos;
-export const logoProperties: readonly LogoProperty[] = ["logo", "logo_dark"];
-
-export type Logo = { mediaType: string; bytes: Uint8Array };
-
-/** Where the logo of a digest (SHA-256, base64url) is served on every host of its instance. */
-export const logoPath = (digest: string): string => `/ui/logos/${digest}`;
-
-/** What the setting holds: media type and digest; nothing where no logo is set. */
-export function partsOf(value: SettingValue): { mediaType: string; digest: string } | undefined {
-  const [mediaType = "", digest = ""] = String(value).split(" ");
-  return digest === "" ? undefined : { mediaType, digest };
-}
+import type { Change, Resolved } from "../object/settings.ts";
+import { mediaTypeOf } from "../policy/image.ts";
+import { type LogoProperty, logoPath, logoProperties, logos, partsOf } from "../policy/logo.ts";
 
 /**
  * The value of the setting that a file comes to.
@@ -108,23 +66,6 @@ export function toResolvedLogo(
     url: parts === undefined ? "" : `${issuer}${logoPath(parts.digest)}`,
     mediaType: parts?.mediaType ?? "",
     ...inheritedFrom(resolved),
-  };
-}
-
-/** Reads a logo of the instance by its digest; equal files of several contexts are one. */
-export function logoReader(db: Database) {
-  const tables = logoProperties.map((property) => db.table(logos[property]));
-  return async (instanceId: string, digest: string): Promise<Logo | undefined> => {
-    await db.catchUp();
-    for (const t of tables) {
-      const [row] = await db.read
-        .select({ mediaType: t.mediaType, bytes: t.content })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.digest, digest)))
-        .limit(1);
-      if (row !== undefined) return row;
-    }
-    return undefined;
   };
 }
 

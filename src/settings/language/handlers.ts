@@ -18,7 +18,7 @@ import {
   requireFitting,
   requireSupported,
   supportedLanguages,
-} from "./language.ts";
+} from "../policy/language.ts";
 
 /** Everybody may read those of the instance and of their own organization (B4). */
 export function languageAuthorize(deps: Deps): Authorize<typeof LanguageService> {

@@ -1,6 +1,6 @@
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
 import { settingsModule } from "../object/module.ts";
-import { builtInLogin, loginSettings } from "./login.ts";
+import { beginLogin, builtInLogin, loginSettings } from "./login.ts";
 
 export { loginSettings };
 export {
@@ -10,7 +10,6 @@ export {
   loginSettingsReader,
   type SecondFactor,
   secondFactors,
-  setFirstLogin,
 } from "./login.ts";
 
 /** How people log in. */
@@ -18,4 +17,5 @@ export const loginSettingsModule = settingsModule(
   LoginSettingsService,
   loginSettings,
   builtInLogin,
+  { begins: () => beginLogin },
 );

@@ -1,5 +1,5 @@
 import { SetLoginSettingsSchema } from "#gen/idsvc/settings/login/v3alpha/login_pb.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import type { Begin } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { setFirst, type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { millisecondsOf, textsOf } from "../object/convert.ts";
@@ -51,9 +51,8 @@ export const firstLogin = (isLocal: boolean) => ({
   validate_org_domains: !isLocal,
 });
 
-/** Sets what a new instance begins with, in the unit that makes it. */
-export const setFirstLogin = (tx: Transaction, instanceId: string, isLocal: boolean): void =>
-  setFirst(tx, loginSettings, instanceId, firstLogin(isLocal));
+export const beginLogin: Begin = (tx, { id, isLocal }) =>
+  setFirst(tx, loginSettings, id, firstLogin(isLocal));
 
 /** How people of an organization log in. */
 export type LoginPolicy = {

@@ -16,7 +16,10 @@ export function settingsModule(
   description: DescService,
   group: SettingsGroup,
   builtIn: Readonly<Record<string, SettingValue>>,
-  { calls: ownCalls, ...own }: { calls?: OwnCalls } & Pick<Module, "state" | "contents"> = {},
+  {
+    calls: ownCalls,
+    ...own
+  }: { calls?: OwnCalls } & Pick<Module, "state" | "contents" | "begins"> = {},
 ): Module {
   const set = methodOf(description, "set");
   const resolve = methodOf(description, "resolve");

@@ -1,5 +1,4 @@
 import { SetOIDCSettingsSchema } from "#gen/idsvc/settings/oidc/v3alpha/oidc_pb.ts";
-import { type RotationTimes, usualTimes } from "../../resources/webkey/index.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
@@ -61,16 +60,21 @@ export const oidcSettingsReader = (db: Database): SettingsReader<OidcTimes> =>
  * How the keys of instances rotate under these settings. What was signed before its life was shortened keeps the time it
  * was given: a key stays for as long as the built-in lifetimes at least, and as the longest that counts in any organization.
  */
-export function rotationTimes(db: Database): (instanceId: string) => Promise<RotationTimes> {
+export function rotationTimes(
+  db: Database,
+): (instanceId: string) => Promise<{ periodMs: number; tokenLifeMs: number }> {
   const read = oidcSettingsReader(db);
   const longestOf = cachedRead(db, [settingValues], (instanceId) => longestLife(db, instanceId));
+  const builtIn = [builtInTimes.access_token_lifetime, builtInTimes.id_token_lifetime].map(
+    millisecondsOf,
+  );
   return async (instanceId) => {
     const { keyRotationMs, accessTokenLifetimeMs, idTokenLifetimeMs } = await read(instanceId);
     const ofInstance = Math.max(accessTokenLifetimeMs, idTokenLifetimeMs);
     const ofOrganizations = await longestOf(instanceId, "");
     return {
       periodMs: keyRotationMs,
-      tokenLifeMs: Math.max(ofInstance, ofOrganizations, usualTimes.tokenLifeMs),
+      tokenLifeMs: Math.max(ofInstance, ofOrganizations, ...builtIn),
     };
   };
 }

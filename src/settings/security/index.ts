@@ -2,7 +2,7 @@ import { SecuritySettingsService } from "#gen/idsvc/settings/security/v3alpha/se
 import { settingsModule } from "../object/module.ts";
 import { builtInSecurity, securitySettings } from "./security.ts";
 
-export { allowsImpersonation, type SecurityPolicy, securitySettingsReader } from "./security.ts";
+export { allowsImpersonation, securitySettingsReader } from "./security.ts";
 
 /** What an instance allows that is forbidden by default. */
 export const securitySettingsModule = settingsModule(

@@ -1,7 +1,8 @@
 import { SetSecuritySettingsSchema } from "#gen/idsvc/settings/security/v3alpha/security_pb.ts";
+import type { PolicyReader, SecurityPolicy } from "../../authz/policies.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { type SettingsReader, settingsReader } from "../object/contexts.ts";
+import { settingsReader } from "../object/contexts.ts";
 import { millisecondsOf, textsOf } from "../object/convert.ts";
 import { organizationRules } from "../object/floors.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
@@ -26,25 +27,7 @@ export const securitySettings = defineSettings(
   organizationRules(SetSecuritySettingsSchema, builtInSecurity),
 );
 
-export type SecurityPolicy = {
-  enableImpersonation: boolean;
-  /** Fit for `frame-ancestors` as they are: scheme, host and port, nothing else. */
-  allowedFrameOrigins: readonly string[];
-  /** Where links in messages may lead beside the domains of the instance: host, and port where it is another than usual. */
-  allowedLinkHosts: readonly string[];
-  /** Whose pages may use the instance's passkeys beside its own; as browsers send them. */
-  relatedOrigins: readonly string[];
-  /** Where people report weaknesses; https, `mailto:` or `tel:`. */
-  securityContacts: readonly string[];
-  /** https; empty where there is none. */
-  securityPolicyUrl: string;
-  /** How long somebody is signed in to the console at most. */
-  consoleSessionMs: number;
-  /** How long without a call. */
-  consoleIdleMs: number;
-};
-
-export const securitySettingsReader = (db: Database): SettingsReader<SecurityPolicy> =>
+export const securitySettingsReader = (db: Database): PolicyReader<SecurityPolicy> =>
   settingsReader(
     db,
     securitySettings,

@@ -8,8 +8,8 @@ import { shippedTexts, textKeys } from "../../texts/texts.ts";
 import { changeSettings, requireLevel, settingsChain } from "../object/contexts.ts";
 import { inheritedFrom, toSettingsDetails } from "../object/convert.ts";
 import { type Change, resolve } from "../object/settings.ts";
-import { propertyOfText, requireText, textSettings } from "./text.ts";
-import { languageUnsupported } from "../language/index.ts";
+import { propertyOfText, requireText, textSettings } from "../policy/text.ts";
+import { languageUnsupported } from "../policy/language.ts";
 
 export function textSettingsHandlers(deps: Deps): Handlers<typeof TextSettingsService> {
   const chainOf = current(deps.db, settingsChain(deps.db, textSettings));

@@ -3,19 +3,7 @@ import { service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
 
 import { textSettingsHandlers } from "./handlers.ts";
-import { textSettings } from "./text.ts";
-
-export {
-  namesOf,
-  propertyOfText,
-  requireLanguage,
-  requireSayable,
-  requireText,
-  setTextsReader,
-  type TextReader,
-  textReader,
-  textSettings,
-} from "./text.ts";
+import { textSettings } from "../policy/text.ts";
 
 /** What people read. */
 export const textSettingsModule: Module = {

@@ -5,7 +5,7 @@ import { after, describe, it } from "node:test";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { modules } from "../../../src/app/modules.ts";
-import { supportedLanguages } from "../../../src/settings/language/index.ts";
+import { supportedLanguages } from "../../../src/settings/policy/language.ts";
 import { eventTexts, eventFormatterIn, namedResources } from "../../../src/texts/event-texts.ts";
 import { until } from "../../jobs/place.ts";
 import { startSettingsPeer } from "../../settings/settings-peer.ts";

@@ -1,6 +1,7 @@
 import { loadConfig } from "../../../src/app/config.ts";
 import { jobHandlers } from "../../../src/app/jobs.ts";
 import { openKernel } from "../../../src/app/kernel.ts";
+import { policiesOf } from "../../../src/app/policies.ts";
 import { startJobWorker } from "../../../src/jobs/worker.ts";
 import type { ServiceDeps } from "../../../src/app/deps.ts";
 import { silentLogger } from "../../../src/telemetry/logger.ts";
@@ -11,7 +12,8 @@ const kernel = await openKernel(loadConfig({ files: [], flags: {}, env: process.
 });
 // Of what slices get, removing contents needs no more.
 const { db, events, secrets, newId, now } = kernel;
-const deps = { db, events, secrets, newId, now } as unknown as ServiceDeps;
+const policies = policiesOf(db);
+const deps = { db, events, secrets, policies, newId, now } as unknown as ServiceDeps;
 startJobWorker({
   db,
   handlers: jobHandlers(kernel, deps),

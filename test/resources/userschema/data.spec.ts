@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { builtInSchemas } from "../../../src/resources/userschema/built-in.ts";
-import { readableData, requireData } from "../../../src/resources/userschema/index.ts";
+import { readableData, requireData } from "../../../src/resources/userschema/data.ts";
 import { threadMs } from "../../../src/storage/thread-time.ts";
 import { refusalOf, schemaOf } from "./schemas.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { patchedData, readableData } from "../../../src/resources/userschema/index.ts";
+import { patchedData, readableData } from "../../../src/resources/userschema/data.ts";
 import { refusalOf, schemaOf } from "./schemas.ts";
 
 const invalid = (...fields: string[]) => ({ code: 3, reason: "USER_DATA_INVALID", fields });

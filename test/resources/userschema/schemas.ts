@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { DomainError } from "../../../src/errors.ts";
-import type { UserSchema } from "../../../src/resources/userschema/index.ts";
+import type { UserSchema } from "../../../src/resources/userschema/built-in.ts";
 
 /** A user schema of this document. */
 export const schemaOf = (schema: JsonObject): UserSchema => ({

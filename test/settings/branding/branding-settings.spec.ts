@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { brandingReader } from "../../../src/settings/branding/index.ts";
+import { brandingReader } from "../../../src/settings/policy/branding.ts";
 import { addCaller } from "../../support/app.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";

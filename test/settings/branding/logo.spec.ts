@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { createHash } from "node:crypto";
-import { brandingReader } from "../../../src/settings/branding/index.ts";
-import { logoProperties, logos } from "../../../src/settings/branding/logo.ts";
+import { brandingReader } from "../../../src/settings/policy/branding.ts";
+import { logoProperties, logos } from "../../../src/settings/policy/logo.ts";
 import { eq } from "../../../src/storage/drizzle.ts";
 import { addSecondInstance } from "../../api/abuse.ts";
 import { until } from "../../jobs/place.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { languageReader } from "../../../src/settings/language/index.ts";
+import { languageReader } from "../../../src/settings/policy/language.ts";
 import { addCaller } from "../../support/app.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";

@@ -5,7 +5,7 @@ import {
   invalidArgument,
   invalidField,
 } from "../../../errors.ts";
-import type { PasswordPolicy } from "../../../settings/password/index.ts";
+import type { PasswordPolicy } from "../../../authz/policies.ts";
 import { caseFold } from "../../../storage/case-fold.ts";
 import type { User } from "../user.ts";
 import { isCommonPassword } from "./common.ts";

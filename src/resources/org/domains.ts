@@ -1,12 +1,7 @@
 import { failedPrecondition, notFound } from "../../errors.ts";
 import { instanceEvents, type instance } from "../instance/index.ts";
-import {
-  type DomainProof,
-  type organization,
-  organizationEvents,
-  organizationNotFound,
-  type ValidationType,
-} from "../org/index.ts";
+import { type organization, organizationEvents, organizationNotFound } from "./organization.ts";
+import type { DomainProof, ValidationType } from "./own-domain.ts";
 
 type Organization = (typeof organization)["initial"];
 type Instance = (typeof instance)["initial"];
@@ -81,13 +76,13 @@ export function setInstancePrimary(state: Instance, id: string) {
   return [instanceEvents["domain.primary.set"]({ domain: domain.name, domainId: id })];
 }
 
-export function remove(state: Organization, id: string) {
+export function removeDomain(state: Organization, id: string) {
   const { name } = domainOf(state, id);
   if (name === state?.primaryDomain) throw domainPrimary("is the primary one: name another first");
   return [organizationEvents["domain.removed"]({ domain: name, domainId: id })];
 }
 
-export function removeFromInstance(state: Instance, id: string) {
+export function removeInstanceDomain(state: Instance, id: string) {
   const { name } = domainOf(state, id);
   if (name === state?.primaryDomain) throw domainPrimary("is the primary one: name another first");
   return [instanceEvents["domain.removed"]({ domain: name, domainId: id })];

@@ -1,7 +1,6 @@
 import { invalidField } from "../../errors.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { setFirst, type SettingsReader, settingsReader } from "../object/contexts.ts";
+import { type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { allLanguages, isLanguage, type Language } from "../../texts/languages.ts";
 import { textsOf } from "../object/convert.ts";
 import {
@@ -88,10 +87,4 @@ export function requireFitting(
     `the default language "${language}" is not among the allowed ones (${restricted.join(", ")}): choose both so that it is`,
     { metadata: { language } },
   );
-}
-
-/** Sets the language that a new instance begins with, in the unit that makes it; the built-in one needs no saying. */
-export function setFirstLanguage(tx: Transaction, instanceId: string, language: string): void {
-  if (language === builtInLanguages.default_language) return;
-  setFirst(tx, languageSettings, instanceId, { default_language: language });
 }

@@ -6,7 +6,7 @@ import { isLanguage, type Language } from "../../texts/languages.ts";
 import { faultOfText, isTextKey, type OwnTexts, type TextKey } from "../../texts/texts.ts";
 import { settingsChain } from "../object/contexts.ts";
 import { defineManySettings, settingValues } from "../object/settings.ts";
-import { languageUnsupported } from "../language/index.ts";
+import { languageUnsupported } from "./language.ts";
 
 /** Texts in the place of those that are shipped, set for an instance or for an organization (S4). */
 export const textSettings = defineManySettings("text", ["instance", "org"]);

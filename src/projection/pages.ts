@@ -1,7 +1,7 @@
-import type { Database } from "../../storage/database.ts";
-import { columnIn, equals } from "../../projection/rows.ts";
-import { and, asc, type Column, type SQL, sql } from "../../storage/drizzle.ts";
-import type { Row, Table } from "../../storage/table.ts";
+import type { Database } from "../storage/database.ts";
+import { columnIn, equals } from "./rows.ts";
+import { and, asc, type Column, type SQL, sql } from "../storage/drizzle.ts";
+import type { Row, Table } from "../storage/table.ts";
 
 // So many users take a fifth of what a turn of the event loop may take.
 const usualRows = 200;

@@ -1,0 +1,54 @@
+// Run: shared
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { folders, holdersOf } from "./holders.ts";
+
+/**
+ * What others need. All else goes by deleting its folders and the lines of the composition that name it (decision 0386), which
+ * `npm run delete-test` prints.
+ */
+const needed = [
+  "login",
+  "resources/action",
+  "resources/app",
+  "resources/auth",
+  "resources/consent",
+  "resources/event",
+  "resources/grant",
+  "resources/idp",
+  "resources/idpintent",
+  "resources/instance",
+  "resources/membership",
+  "resources/messageprovider",
+  "resources/org",
+  "resources/project",
+  "resources/reuse",
+  "resources/session",
+  "resources/user",
+  "settings/login",
+];
+
+describe("a slice that can be taken out", () => {
+  it("is named by nothing but its own files and the composition", () => {
+    const held = folders
+      .filter((slice) => !needed.includes(slice))
+      .flatMap((slice) =>
+        holdersOf(slice).map(({ file, names }) => `${slice}: ${file} imports ${names}`),
+      );
+    assert.deepEqual(held, []);
+  });
+
+  it("is one of at least 20", () => {
+    assert.ok(folders.length - needed.length >= 20);
+  });
+
+  it("is none of those that others need", () => {
+    const free = needed.filter((slice) => holdersOf(slice).length === 0);
+    assert.deepEqual(free, [], "take them off the list");
+    const holders = holdersOf("resources/org").map(({ file }) => file);
+    assert.ok(holders.includes("src/resources/domain/handlers.ts"));
+    assert.ok(!holders.includes("src/app/deps.ts"));
+    const ofSchema = holdersOf("resources/event").map(({ file }) => file);
+    assert.ok(ofSchema.includes("proto/idsvc/resources/user/v3alpha/user_requests.proto"));
+  });
+});
