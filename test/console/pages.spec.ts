@@ -207,6 +207,27 @@ describe("the console in a browser", () => {
     expectQuiet(visit);
   });
 
+  it("keeps the pages of an area where they are, whichever is open", async () => {
+    await using visit = await enter("/ui/console/settings/login", { locale: "de" });
+    const { page } = visit;
+    const links = page.locator("main nav a");
+    const places = () =>
+      links.evaluateAll((all) =>
+        all.map((each) => each.getBoundingClientRect().toJSON() as object),
+      );
+    const first = await places();
+    assert.ok(first.length > 6, `${first.length} pages`);
+    for (let n = 0; n < first.length; n++) {
+      await links.nth(n).click();
+      await page.waitForFunction(
+        (nth) => document.querySelectorAll("main nav a")[nth]?.ariaCurrent === "page",
+        n,
+      );
+      assert.deepEqual(await places(), first, await links.nth(n).innerText());
+    }
+    expectQuiet(visit);
+  });
+
   it("says why something is not shown, with what to tell who can help", async () => {
     await using visit = await enterAgain("/people/404");
     const { page } = visit;

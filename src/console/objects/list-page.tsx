@@ -1,14 +1,16 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Link, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
-import { type Listed, textAt } from "../declared/declare.ts";
+import { lazy, Suspense, useState } from "react";
+import { type Listed, type ListTyped, textAt } from "../declared/declare.ts";
 import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { ChoiceFilter, Filter, LanguageFilter } from "../parts/filters.tsx";
 import { keepOrg } from "../parts/keep-org.ts";
 import { type Column, List } from "../parts/list.tsx";
+import type { FilteredBy } from "../parts/nothing.tsx";
 import { PeriodFilter, periodOf } from "../parts/period.tsx";
 import { PersonFilter } from "../parts/person-filter.tsx";
+import { Waiting } from "../parts/waiting.tsx";
 import { useOrg, useRights } from "../rights.ts";
 import type { Place } from "../rights-of.ts";
 import type { PageRoute, PageSearch } from "../routes.ts";
@@ -22,18 +24,33 @@ import { createMarks, Mark, Marked } from "./marks.tsx";
 import { Siblings } from "./siblings.tsx";
 import { useWatch } from "./watch.ts";
 
+// Few lists are parts of the log.
+const LogWindow = lazy(async () => ({ default: (await import("./log-window.tsx")).LogWindow }));
+
 const pollMs = 5_000;
 /** Whoever has read on is not called back to the beginning. */
 const mostPolled = 50;
 
+type ListProps = { route: PageRoute; listed: Listed };
+
 /** The list of all objects of a kind, as its declaration says, with what may be made there. */
-export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }) {
+export function ListPage(props: ListProps) {
+  const { logWindow } = props.listed;
+  if (logWindow === undefined) return <ListOf {...props} />;
+  return (
+    <Suspense fallback={<Waiting />}>
+      <LogWindow size={logWindow}>{(sequence) => <ListOf {...{ ...props, sequence }} />}</LogWindow>
+    </Suspense>
+  );
+}
+
+function ListOf({ route, listed, sequence }: ListProps & Pick<ListTyped, "sequence">) {
   const search: PageSearch = useSearch({ strict: false });
   const { q = "", state = "", language = ownLanguage, request: ofRequest, near } = search;
   const { person, from, to } = search;
   const org = useOrg();
   const { method, request, isDescending = false } = listed.search;
-  const typed = { q, org, state, language, person, period: periodOf(from, to) };
+  const typed = { q, org, state, language, person, sequence, period: periodOf(from, to) };
   const pages = usePages(method, request({ ...typed, request: ofRequest, near }), {
     isDescending,
     ...(listed.isPolled && { again: (rows) => (rows.length <= mostPolled ? pollMs : false) }),
@@ -98,10 +115,29 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
         pages={pages}
         keyOf={keyOfRow}
         columns={selected.length === 0 ? columns : [markColumn, ...columns]}
+        filters={filtersOf(listed)}
+        hint={listed.hint}
         goesOn
       />
     </>
   );
+}
+
+/** What the address may say that a list is filtered by. */
+function filtersOf({
+  hasNoFilter,
+  states,
+  isByPerson,
+  isByPeriod,
+  isByRequest,
+}: Listed): FilteredBy {
+  return [
+    ...(hasNoFilter === true ? [] : (["q"] as const)),
+    ...(states === undefined ? [] : (["state"] as const)),
+    ...(isByPerson === true ? (["person"] as const) : []),
+    ...(isByPeriod === true ? (["from", "to"] as const) : []),
+    ...(isByRequest === true ? (["request", "near"] as const) : []),
+  ];
 }
 
 /** What a row of a list is called. */

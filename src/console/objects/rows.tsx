@@ -113,7 +113,7 @@ export function useColumns(
 }
 
 function Table({
-  rows: { columns, actions, opens, word },
+  rows: { columns, actions, opens, word, hint, isByPeriod },
   on,
   pages,
   message,
@@ -145,5 +145,6 @@ function Table({
             ),
           },
         ];
-  return <List label={t(word)} pages={pages} columns={all} keyOf={keyOfRow} />;
+  const filters = isByPeriod === true ? (["from", "to"] as const) : undefined;
+  return <List label={t(word)} {...{ pages, filters, hint }} columns={all} keyOf={keyOfRow} />;
 }
