@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Link, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
-import { type Listed, type ListTyped, textAt } from "../declared/declare.ts";
+import type { Listed, ListTyped } from "../declared/declare.ts";
 import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { ChoiceFilter, Filter, LanguageFilter } from "../parts/filters.tsx";
@@ -22,6 +22,7 @@ import style from "./objects.module.css";
 import { useColumns } from "./rows.tsx";
 import { createMarks, Mark, Marked } from "./marks.tsx";
 import { Siblings } from "./siblings.tsx";
+import { rowName } from "./value.tsx";
 import { useWatch } from "./watch.ts";
 
 // Few lists are parts of the log.
@@ -142,11 +143,12 @@ function filtersOf({
 
 /** What a row of a list is called. */
 const nameIn =
-  ({ name, columns }: Listed, names: Names) =>
-  (row: JsonObject): string =>
-    name === undefined
-      ? textAt(row, columns[0]?.path ?? "")
-      : name(row, (kind, id) => names[kind].get(id)?.name ?? id);
+  ({ name, columns: [first], search }: Listed, names: Names) =>
+  (row: JsonObject): string => {
+    if (name !== undefined) return name(row, (kind, id) => names[kind].get(id)?.name ?? id);
+    const message = listOf(search.method.output)?.message;
+    return first === undefined ? "" : rowName(message, row, first, names);
+  };
 
 /** The columns of a list, and what may be done with each row. */
 function useListColumns(

@@ -27,10 +27,15 @@ export function Nothing({
     );
   }
   return (
-    <div className={style["empty"]}>
-      <p>{t("empty")}</p>
-      {hint !== undefined && <p>{t(hint)}</p>}
-    </div>
+    <p className={style["empty"]}>
+      <span>{t("empty")}</span>
+      {hint !== undefined && (
+        <>
+          <br />
+          <span>{t(hint)}</span>
+        </>
+      )}
+    </p>
   );
 }
 
