@@ -83,7 +83,7 @@ export const foreseenRows = (
 const anyOrganization: Place = { organizationId: "" };
 
 /** Positions of the log; without an end, up to what comes next. */
-export type Span = { from: string; to?: string };
+type Span = { from: string; to?: string };
 
 /** So many positions up to the one that the address names, else up to the end of the log. */
 export function spanOf(size: bigint, head: bigint, near = ""): Span & { last: string } {

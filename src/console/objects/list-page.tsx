@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Link, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { Listed, ListTyped } from "../declared/declare.ts";
 import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
@@ -10,7 +10,6 @@ import { type Column, List } from "../parts/list.tsx";
 import type { FilteredBy } from "../parts/nothing.tsx";
 import { PeriodFilter, periodOf } from "../parts/period.tsx";
 import { PersonFilter } from "../parts/person-filter.tsx";
-import { Waiting } from "../parts/waiting.tsx";
 import { useOrg, useRights } from "../rights.ts";
 import type { Place } from "../rights-of.ts";
 import type { PageRoute, PageSearch } from "../routes.ts";
@@ -25,27 +24,14 @@ import { Siblings } from "./siblings.tsx";
 import { rowName } from "./value.tsx";
 import { useWatch } from "./watch.ts";
 
-// Few lists are parts of the log.
-const LogWindow = lazy(async () => ({ default: (await import("./log-window.tsx")).LogWindow }));
-
 const pollMs = 5_000;
 /** Whoever has read on is not called back to the beginning. */
 const mostPolled = 50;
 
-type ListProps = { route: PageRoute; listed: Listed };
+export type ListProps = { route: PageRoute; listed: Listed } & Pick<ListTyped, "sequence">;
 
 /** The list of all objects of a kind, as its declaration says, with what may be made there. */
-export function ListPage(props: ListProps) {
-  const { logWindow } = props.listed;
-  if (logWindow === undefined) return <ListOf {...props} />;
-  return (
-    <Suspense fallback={<Waiting />}>
-      <LogWindow size={logWindow}>{(sequence) => <ListOf {...{ ...props, sequence }} />}</LogWindow>
-    </Suspense>
-  );
-}
-
-function ListOf({ route, listed, sequence }: ListProps & Pick<ListTyped, "sequence">) {
+export function ListPage({ route, listed, sequence }: ListProps) {
   const search: PageSearch = useSearch({ strict: false });
   const { q = "", state = "", language = ownLanguage, request: ofRequest, near } = search;
   const { person, from, to } = search;

@@ -1,5 +1,4 @@
 import { Link, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { contextOf } from "../declared/declare.ts";
 import { headOfLog } from "../declared/health.ts";
 import { useAnswer } from "../json-calls.ts";
@@ -9,17 +8,12 @@ import { Waiting } from "../parts/waiting.tsx";
 import { useOrg } from "../rights.ts";
 import type { PageSearch } from "../routes.ts";
 import { numberText, t } from "../page-data.ts";
-import { type Span, spanOf } from "./asked.ts";
+import { spanOf } from "./asked.ts";
+import { ListPage, type ListProps } from "./list-page.tsx";
 import style from "./objects.module.css";
 
-/** A part of the log, the newest at first, and the way to the one before it. */
-export function LogWindow({
-  size,
-  children,
-}: {
-  size: bigint;
-  children: (span: Span) => ReactNode;
-}) {
+/** A list of what is in a part of the log, the newest at first, and the way to the part before it. */
+export function LogListPage({ size, ...list }: ListProps & { size: bigint }) {
   const { near }: PageSearch = useSearch({ strict: false });
   const org = useOrg();
   const asked = { ...contextOf(org), ...headOfLog.request };
@@ -31,7 +25,7 @@ export function LogWindow({
   const before = BigInt(from) - 1n;
   return (
     <>
-      {children({ from, ...end })}
+      <ListPage {...list} sequence={{ from, ...end }} />
       <p className={style["lead"]}>
         {`${t("lookedAt")}: ${numberText(from)} – ${numberText(last)} `}
         {before > 0n && (
