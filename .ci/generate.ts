@@ -28,6 +28,7 @@ import { commentsOf } from "./comments.ts";
 import { commonPasswords } from "./common-passwords.ts";
 
 const root = resolve(import.meta.dirname, "..");
+const cache = join(root, "node_modules/.cache/buf");
 const require = createRequire(import.meta.url);
 
 const google = "node_modules/google-proto-files/google";
@@ -148,7 +149,8 @@ export function bufIn(folder: string, args: string[], stdio: "inherit" | "pipe")
     cwd: folder,
     encoding: "utf8",
     stdio,
-    env: { ...process.env, PATH: path.join(delimiter) },
+    // Without a home it would keep its files beside the sources.
+    env: { BUF_CACHE_DIR: cache, ...process.env, PATH: path.join(delimiter) },
   });
 }
 

@@ -68,6 +68,11 @@ async function pageOf(route: PageRoute): Promise<() => ReactNode> {
   if (route.shows === "list") {
     const parts = import("./objects/list-page.tsx");
     const listed = await route.load();
+    const { logWindow } = listed;
+    if (logWindow !== undefined) {
+      const { LogListPage } = await import("./objects/log-window.tsx");
+      return () => <LogListPage route={route} listed={listed} size={logWindow} />;
+    }
     const { ListPage } = await parts;
     return () => <ListPage route={route} listed={listed} />;
   }

@@ -159,6 +159,28 @@ export function describeChanges(): void {
       expectQuiet(visit);
     });
 
+    it("names what it is about as its list does, and not by an ID or by a time for programs", async () => {
+      await using visit = await enterAgain("/administrators");
+      const { page, go } = visit;
+      const row = "Instance Administrator";
+      await page.getByRole("button", { name: `Take the roles away: ${row}` }).click();
+      await dialogOf(page).getByText(`This concerns “${row}”`, { exact: false }).waitFor();
+      assert.doesNotMatch(await dialogOf(page).innerText(), /\d{9}/);
+      await page.keyboard.press("Escape");
+      const id = await peer.addPerson({
+        authenticators: { password: { password: "correct-Horse-9-battery" } },
+      });
+      const membership = { ctx: { org_id: await organization("Named") }, user_id: id };
+      bodyOf(await peer.post("/memberships", { ...membership, roles: ["ORG_OWNER_VIEWER"] }), 201);
+      await go(`/people/${id}?tab=access`);
+      await page.getByRole("button", { name: "Take the roles away: ORG_OWNER_VIEWER" }).waitFor();
+      await go(`/people/${id}?tab=credentials`);
+      const buttons = page.getByRole("button", { name: /^Remove: / });
+      const names = await buttons.evaluateAll((all) => all.map(({ ariaLabel }) => ariaLabel ?? ""));
+      assert.match(names.join(), /^Remove: [A-Z][a-z]+ \d+, \d{4}, [\d:]+.[AP]M$/u);
+      expectQuiet(visit);
+    });
+
     it("is taken back from the notice that it was done", async () => {
       const id = await organization("Heron Gull");
       await using visit = await enterAgain(`/organizations/${id}`);

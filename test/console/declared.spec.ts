@@ -83,7 +83,8 @@ describe("what the console declares", () => {
       for (const state of ["", ...(listed.states ?? [])]) {
         read(method.input, request({ q: "a", org: "3", state, language: "en" }));
         const all = { q: "a", org: "3", state, language: "en", person: "4", period };
-        read(method.input, request({ ...all, request: "5", near: "6" }));
+        const sequence = { from: "7", to: "8" };
+        read(method.input, request({ ...all, request: "5", near: "6", sequence }));
         read(method.input, request({ q: "", org: undefined, state, language: "en" }));
       }
     }

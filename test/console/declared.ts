@@ -131,16 +131,16 @@ export const declaredWords = (): string[] => [
   ...ownInstance.amounts.map(({ word }) => word),
   ...firstSteps.map(({ word }) => word),
   ...checks.map(({ word }) => word),
-  ...declaredLists.flatMap(({ listed }) => listed.addWord ?? []),
+  ...declaredLists.flatMap(({ listed }) => [listed.addWord ?? [], listed.hint ?? []].flat()),
   ...declaredLists.flatMap(({ listed }) => listed.states ?? []),
   ...declaredKinds.flatMap(({ kind }) => [
     kind.back.word,
     ...(kind.links ?? []).map(({ word }) => word),
-    ...kind.rows.flatMap(({ word, tab }) => [word, tab]),
+    ...kind.rows.flatMap(({ word, tab, hint }) => [word, tab, ...[hint ?? []].flat()]),
   ]),
   ...allShown.flatMap(({ shown, message }) => [
     wordOf(shown),
-    ...[shown.empty ?? []].flat(),
+    ...[shown.empty ?? [], shown.zero ?? []].flat(),
     ...Object.values(shown.values ?? {}),
     // What is said in the place of a value.
     ...(shown.says === undefined ? valuesOf(message, shown.path) : []),

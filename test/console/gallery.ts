@@ -24,6 +24,8 @@ const colours = [
   { name: "forced", media: { colorScheme: "light", forcedColors: "active" } },
 ] as const;
 
+const mostHeight = 16_000;
+
 let taken = 0;
 const faults: string[] = [];
 mkdirSync(pictures, { recursive: true });
@@ -63,7 +65,10 @@ async function look(page: Page, name: string): Promise<void> {
       const found = await faultsOf(page);
       if (Array.isArray(found)) faults.push(...found.map((fault) => `${form}: ${String(fault)}`));
       const path = join(pictures, `${form}.jpeg`);
-      await page.screenshot({ path, type: "jpeg", quality: 70, fullPage: true });
+      const tall = await page.evaluate(() => document.documentElement.scrollHeight);
+      // Chromium writes no picture that is taller than JPEG allows.
+      const part = { clip: { x: 0, y: 0, width, height: Math.min(tall, mostHeight) } };
+      await page.screenshot({ path, type: "jpeg", quality: 70, fullPage: true, ...part });
       taken += 1;
     }
   }

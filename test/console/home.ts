@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { DeliveryState } from "#gen/idsvc/resources/action/v3alpha/delivery_pb.ts";
+import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { until } from "../jobs/place.ts";
 import { personWithTotp } from "../login/people.ts";
@@ -24,7 +26,7 @@ export function describeHome(world: () => ConsoleWorld): void {
       const health = page.locator("section", {
         has: page.getByRole("heading", { name: "Health" }),
       });
-      const mail = health.getByRole("listitem").filter({ hasText: "Sending mail" });
+      const mail = health.getByRole("listitem").filter({ hasText: "Mail provider" });
       const [needed, fine] = ["Needs you: 1", "In order"];
       await mail.getByText(fine).waitFor();
       await health.getByRole("listitem").filter({ hasText: "Limits" }).getByText(fine).waitFor();
@@ -44,6 +46,36 @@ export function describeHome(world: () => ConsoleWorld): void {
       await page.reload();
       await mail.getByText(needed).waitFor();
       bodyOf(await peer.post(`/smtp_providers/${provider}/_activate`));
+      expectQuiet(visit);
+    });
+
+    it("tells of deliveries that were given up, however many came since, and leads to them", async () => {
+      await using visit = await enter("/ui/console/people");
+      const { page } = visit;
+      const { input, output } = DeliveryService.method.searchDeliveries;
+      const dead = DeliveryState.DEAD;
+      // One becomes so after a day.
+      const body = toBinary(
+        output,
+        create(output, { result: [{ id: "given-up", state: dead, triggerName: "org.added" }] }),
+      );
+      await page.route(/SearchDeliveries$/, (route) => {
+        const { filters } = fromBinary(input, route.request().postDataBuffer() ?? new Uint8Array());
+        const isAsked = filters.some(
+          ({ filter }) => filter.case === "state" && filter.value.state === dead,
+        );
+        return isAsked
+          ? route.fulfill({ contentType: "application/proto", body: Buffer.from(body) })
+          : route.continue();
+      });
+      await visit.go("/");
+      const health = page
+        .getByRole("listitem")
+        .filter({ hasText: "Deliveries that were given up" });
+      await health.getByText("Needs you: 1").waitFor();
+      await health.getByRole("link").click();
+      await page.getByRole("rowheader", { name: "org.added" }).waitFor();
+      assert.equal(await page.getByLabel("State").inputValue(), "DELIVERY_STATE_DEAD");
       expectQuiet(visit);
     });
 

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { Request } from "playwright-core";
+import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { bodyOf } from "../support/peer.ts";
 import { dialogOf } from "./tasks.ts";
 import { enter, enterAgain, expectQuiet, faultsOf, logIn, peer, shoot } from "./visits.ts";
@@ -37,6 +40,77 @@ export function describeLists(): void {
       await one.waitFor();
       await status.getByText("Shown, all: 160").waitFor();
       await page.waitForFunction((y) => Math.abs(scrollY - y) < 5, before);
+      expectQuiet(visit);
+    });
+
+    it("says whether nothing is there yet or a filter hides it, which is taken back there or by a link to the list", async () => {
+      const organizationId = await peer.addOrganization({ name: "Filtered" });
+      await peer.addPerson({ username: "okapi-1" }, organizationId);
+      await using visit = await enterAgain(
+        `/people?org=${organizationId}&q=nobody&state=USER_STATE_ACTIVE`,
+      );
+      const { page, go } = visit;
+      const box = page.getByLabel("Begins with");
+      const found = page.getByRole("link", { name: "okapi-1" });
+      await page.getByText("Nothing matches this filter.").waitFor();
+      assert.deepEqual(await faultsOf(page), []);
+      await shoot(page, "list-filtered");
+      await page.getByRole("link", { name: "Remove the filter" }).click();
+      await found.waitFor();
+      assert.equal(await box.inputValue(), "");
+      assert.equal(new URL(page.url()).search, `?org=${organizationId}`);
+      await box.fill("nobody");
+      await page.waitForURL(/q=nobody/);
+      await page
+        .getByRole("navigation", { name: "Areas" })
+        .getByRole("link", { name: "People" })
+        .click();
+      await found.waitFor();
+      // What was typed would be in the address by now if it still were in the box.
+      await delay(500);
+      assert.equal(await box.inputValue(), "");
+      assert.equal(new URL(page.url()).searchParams.get("q"), null);
+      // Letter by letter nothing is lost on the way to the address.
+      await box.pressSequentially("okapi-1 and others", { delay: 60 });
+      await page.waitForURL(({ searchParams }) => searchParams.get("q") === "okapi-1 and others");
+      assert.equal(await box.inputValue(), "okapi-1 and others");
+      await go(`/failed-log-ins?org=${organizationId}`);
+      await page.getByText("There is nothing here yet").waitFor();
+      await page.getByText(/^Sign-ins with providers that fail are listed here/).waitFor();
+      assert.deepEqual(await faultsOf(page), []);
+      expectQuiet(visit);
+    });
+
+    it("of events that no index finds looks at a part of the log, and leads to the part before", async () => {
+      await using visit = await enterAgain("/people");
+      const { page, go } = visit;
+      const asked: (readonly [from: bigint | undefined, to: bigint | undefined])[] = [];
+      const { input, output } = EventService.method.searchEvents;
+      await page.route(/SearchEvents$/, (route) => {
+        const { filters } = fromBinary(input, route.request().postDataBuffer() ?? new Uint8Array());
+        const spans = filters.flatMap(({ filter }) =>
+          filter.case === "sequence" ? filter.value : [],
+        );
+        asked.push(...spans.map(({ from, to }) => [from, to] as const));
+        // The log of a test is short.
+        const body = toBinary(output, create(output, { details: { processedSequence: 250_000n } }));
+        return route.fulfill({ contentType: "application/proto", body: Buffer.from(body) });
+      });
+      await page.reload();
+      await go("/failed-log-ins");
+      await page.getByText("Events looked at: 150,001 – 250,000").waitFor();
+      await page.getByRole("link", { name: "Further back" }).click();
+      await page.getByText("Events looked at: 50,001 – 150,000").waitFor();
+      assert.deepEqual(await faultsOf(page), []);
+      await page.getByRole("link", { name: "Further back" }).click();
+      await page.getByText("Events looked at: 1 – 50,000").waitFor();
+      assert.equal(await page.getByRole("link", { name: "Further back" }).count(), 0);
+      assert.equal(new URL(page.url()).searchParams.get("near"), "50000");
+      assert.deepEqual(asked, [
+        [150_001n, undefined],
+        [50_001n, 150_000n],
+        [1n, 50_000n],
+      ]);
       expectQuiet(visit);
     });
 

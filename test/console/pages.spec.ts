@@ -50,6 +50,16 @@ before(async () => {
 });
 after(endVisits);
 
+/** An organization with people whose names are of usual length. */
+async function anOrganizationOf(usernames: readonly string[]): Promise<string> {
+  const id = await peer.addOrganization({ name: "Birds" });
+  for (const username of usernames) {
+    const email = { address: `${username}@birds.test`, is_verified: true };
+    await peer.addPerson({ username, contact: { email } }, id);
+  }
+  return id;
+}
+
 describe("the console in a browser", () => {
   it("leads whoever is not signed in through the log-in to the page that they asked for", async () => {
     await using visit = await enter("/ui/console/people?q=aardvark-0", { byPages: true });
@@ -203,6 +213,54 @@ describe("the console in a browser", () => {
       // A row scrolls by whole pixels.
       const [ahead, behind] = [open.x - whole.x, whole.x + whole.width - open.x - open.width];
       assert.ok(ahead > -1 && behind > -1, `${path}: ${ahead} before it, ${behind} behind`);
+    }
+    expectQuiet(visit);
+  });
+
+  it("shows tables of many columns whole on every width, and a time in one line on a laptop", async () => {
+    // German words are the longest.
+    await using visit = await enter("/ui/console/people", { locale: "de" });
+    const { page } = visit;
+    const organization = `/organizations/${organizationId}`;
+    const lists = ["/", "/people", "/sessions", "/events", "/refusals", "/administrators"];
+    for (const path of [...lists, organization]) {
+      await visit.go(path);
+      for (const width of [960, 1024, 1200, 1280, 1366]) {
+        await page.setViewportSize({ width, height: 800 });
+        const shown = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(shown <= width, `${path} is ${shown} wide in ${width}`);
+      }
+    }
+    expectQuiet(visit);
+    const birds = await anOrganizationOf(["ibis", "jackdaw", "kestrel"]);
+    await using english = await enter(`/ui/console/people?org=${birds}`, {
+      viewport: { width: 1280, height: 800 },
+    });
+    await english.page.getByRole("link", { name: "kestrel" }).waitFor();
+    const lines = await english.page
+      .locator("tbody time")
+      .evaluateAll((times) => times.map((each) => each.getClientRects().length));
+    assert.deepEqual(lines, [1, 1, 1]);
+    expectQuiet(english);
+  });
+
+  it("keeps the pages of an area where they are, whichever is open", async () => {
+    await using visit = await enter("/ui/console/settings/login", { locale: "de" });
+    const { page } = visit;
+    const links = page.locator("main nav a");
+    const places = () =>
+      links.evaluateAll((all) =>
+        all.map((each) => each.getBoundingClientRect().toJSON() as object),
+      );
+    const first = await places();
+    assert.ok(first.length > 6, `${first.length} pages`);
+    for (let n = 0; n < first.length; n++) {
+      await links.nth(n).click();
+      await page.waitForFunction(
+        (nth) => document.querySelectorAll("main nav a")[nth]?.ariaCurrent === "page",
+        n,
+      );
+      assert.deepEqual(await places(), first, await links.nth(n).innerText());
     }
     expectQuiet(visit);
   });

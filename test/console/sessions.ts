@@ -85,11 +85,11 @@ export function describeSessions(): void {
         return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
       };
       await page.getByLabel("From").fill(day(2));
-      await page.getByText("There is nothing here yet").waitFor();
+      await page.getByText("Nothing matches this filter.").waitFor();
       await page.getByLabel("From").fill(day(-1));
       await rowOf(page, "Browser 1 of Bittern").waitFor();
       await page.getByLabel("To, with this day").fill(day(-2));
-      await page.getByText("There is nothing here yet").waitFor();
+      await page.getByText("Nothing matches this filter.").waitFor();
       expectQuiet(visit);
     });
 

@@ -2,7 +2,7 @@ import { after, describe, it } from "node:test";
 import type { Page } from "playwright-core";
 import { bodyOf } from "../support/peer.ts";
 import { type Hands, keyboard, mouse } from "./hands.ts";
-import { type Entered, enter, expectQuiet, peer, shoot } from "./visits.ts";
+import { type Entered, enter, expectQuiet, peer, phone, shoot } from "./visits.ts";
 
 /** What the tasks are done with: an organization with a project and a person of its own. */
 export type World = { organizationId: string; projectId: string; userId: string };
@@ -63,9 +63,12 @@ const contextOf = (role: string, { organizationId, projectId }: World) => {
 
 /**
  * The tasks of administrators, one after the other by mouse and by keyboard: with the least role that may do each, or as whoever owns the
- * instance, and then each by what it was not done with before.
+ * instance, and then each by what it was not done with before; or all of them on a phone.
  */
-export function describeTasks(tasks: readonly Task[], as: "least role" | "owner"): void {
+export function describeTasks(
+  tasks: readonly Task[],
+  as: "least role" | "owner" | "on a phone",
+): void {
   // Whoever has a role logs in once, and has left when the next one comes: every page that is open follows what all others do.
   let present: { role: string; visit: Entered } | undefined;
   const leave = async () => {
@@ -75,7 +78,11 @@ export function describeTasks(tasks: readonly Task[], as: "least role" | "owner"
   async function visitOf(role: string): Promise<Entered> {
     if (present?.role === role) return present.visit;
     await leave();
-    const options = { roles: [role], ...contextOf(role, await worldOf()) };
+    const options = {
+      roles: [role],
+      ...contextOf(role, await worldOf()),
+      ...(as === "on a phone" && { viewport: phone, hasTouch: true }),
+    };
     const visit = await enter("/ui/console/people", options);
     present = { role, visit };
     return visit;
@@ -86,8 +93,9 @@ export function describeTasks(tasks: readonly Task[], as: "least role" | "owner"
     const ways = { mouse, keyboard };
     for (const { name, role, run } of tasks.toSorted((a, b) => a.role.localeCompare(b.role))) {
       const isOdd = parseInt(name) % 2 === 1;
-      const way = isOdd === (as === "least role") ? "mouse" : "keyboard";
-      const who = as === "least role" ? role : "IAM_OWNER";
+      const isByMouse = as === "on a phone" || isOdd === (as === "least role");
+      const way = isByMouse ? "mouse" : "keyboard";
+      const who = as === "owner" ? "IAM_OWNER" : role;
       it(`${name}, by ${way}, as ${who}`, async () => {
         const visit = await visitOf(who);
         const { page, refused, misdeeds } = visit;
@@ -97,7 +105,10 @@ export function describeTasks(tasks: readonly Task[], as: "least role" | "owner"
         try {
           await run(ways[way](page), await worldOf());
         } finally {
-          await shoot(page, `task-${name.replace(/ .*/, "")}-${way}`);
+          await shoot(
+            page,
+            `task-${name.replace(/ .*/, "")}-${as === "on a phone" ? "phone" : way}`,
+          );
         }
         expectQuiet(visit);
       });

@@ -101,6 +101,7 @@ const oidcFields: readonly { path: string }[] = [
 const keys: Rows = {
   word: "keys",
   tab: "credentials",
+  hint: "hintKeys",
   search: { method: app.listKeys, request: (object) => ({ id: textAt(object, "details.id") }) },
   columns: [
     { path: "key_id", word: "id", as: "code" },
@@ -275,6 +276,7 @@ export const applications: Listed = {
   },
   states: ["EFFECTIVE_STATE_ACTIVE", "EFFECTIVE_STATE_INACTIVE"],
   watches: ["project.application"],
+  hint: "hintApplications",
   columns: [
     { path: "app.name" },
     { path: "client_id", as: "code" },

@@ -3,6 +3,7 @@ import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_se
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import {
+  type Action,
   at,
   begins,
   contextOf,
@@ -11,6 +12,7 @@ import {
   type Listed,
   type Named,
   present,
+  type Shown,
   textAt,
   type Ways,
 } from "./declare.ts";
@@ -45,6 +47,21 @@ const statusOf = (before: string) => (object: JsonObject) => {
   return typeof status === "number" ? `${status}xx` : "";
 };
 
+/** What a delivery was for, and what came of it. */
+const outcomeColumns: readonly Shown[] = [
+  { path: "trigger" },
+  { path: "state" },
+  { path: "attempts" },
+  { path: "status_class", text: statusOf("") },
+  { path: "failure" },
+  { path: "creation_date" },
+];
+const redeliver: Action = {
+  word: "redeliver",
+  method: delivery.redeliverDelivery,
+  given: { id: { of: "id" } },
+};
+
 export const targets: Listed = {
   isOfInstance: true,
   search: {
@@ -52,6 +69,7 @@ export const targets: Listed = {
     request: ({ q }) => ({ filters: present([q !== "" && { name: begins(q) }]) }),
   },
   watches: ["target"],
+  hint: "hintTargets",
   columns: [
     { path: "target.name" },
     { path: "target.timeout" },
@@ -130,7 +148,20 @@ export const target: Kind = {
       leadsTo: "/targets",
     },
   ],
-  rows: [],
+  rows: [
+    {
+      word: "deliveries",
+      tab: "deliveries",
+      search: {
+        method: delivery.searchDeliveries,
+        request: (object) => ({ filters: [{ target: { id: textAt(object, "details.id") } }] }),
+        isDescending: true,
+      },
+      columns: [{ path: "trigger_name" }, ...outcomeColumns],
+      actions: [redeliver],
+      hint: "hintDeliveries",
+    },
+  ],
   history: historyOf("target"),
 };
 
@@ -189,6 +220,7 @@ export const executions: Listed = {
   search: { method: action.searchExecutions, request: () => ({}) },
   hasNoFilter: true,
   watches: ["execution"],
+  hint: "hintExecutions",
   columns: [
     { path: "details.id", word: "condition", as: "code" },
     { path: "execution.targets", named: namedTarget },
@@ -236,19 +268,21 @@ export const executions: Listed = {
 
 export const deliveries: Listed = {
   isOfInstance: true,
-  search: { method: delivery.searchDeliveries, request: () => ({}), isDescending: true },
+  search: {
+    method: delivery.searchDeliveries,
+    request: ({ state }) => ({ filters: present([state !== "" && { state: { state } }]) }),
+    isDescending: true,
+  },
   hasNoFilter: true,
+  states: ["WAITING", "DELIVERED", "FAILED", "DEAD"].map((state) => `DELIVERY_STATE_${state}`),
   isPolled: true,
+  hint: "hintDeliveries",
   columns: [
     { path: "trigger_name" },
-    { path: "trigger" },
-    { path: "state" },
-    { path: "attempts" },
-    { path: "status_class", text: statusOf("") },
-    { path: "failure" },
-    { path: "creation_date" },
+    { path: "target_id", word: "target", named: namedTarget },
+    ...outcomeColumns,
   ],
-  actions: [{ word: "redeliver", method: delivery.redeliverDelivery, given: { id: { of: "id" } } }],
+  actions: [redeliver],
 };
 
 export const events: Listed = {

@@ -170,6 +170,8 @@ export type Rows = {
   isByPeriod?: true;
   /** It lists those who have roles in such a context. */
   membersOf?: MemberContext;
+  /** The word for what would be here, where nothing is yet. */
+  hint?: string;
 };
 
 /**
@@ -185,6 +187,8 @@ export type ListTyped = {
   period?: Period;
   request?: string | undefined;
   near?: string | undefined;
+  /** The positions of the log that are looked at. */
+  sequence?: { from: string; to?: string } | undefined;
 };
 
 /** The list of all objects of a kind. */
@@ -204,6 +208,8 @@ export type Listed = {
   watches?: readonly string[];
   /** What is in it is no event: its beginning is read anew every few seconds. */
   isPolled?: true;
+  /** It looks at so many positions of the log at a time, the newest first: what it asks for has no index. */
+  logWindow?: bigint;
   /** It can show what one request did alone. */
   isByRequest?: true;
   /** Nothing is filtered by what names begin with. */
@@ -222,6 +228,8 @@ export type Listed = {
   add?: readonly Action[];
   /** What the buttons that add are for, where each says only which kind. */
   addWord?: string;
+  /** The word for what would be here, where nothing is yet. */
+  hint?: string;
 };
 
 /** A kind of objects that have a page. */

@@ -11,6 +11,8 @@ import { objectsAt } from "./schema.ts";
 export type Check = {
   word: string;
   to: string;
+  /** What of the list is looked at alone. */
+  state?: string;
   method: DescMethodUnary;
   /** @param head the last position of the log */
   request: (head: bigint) => JsonObject;
@@ -22,6 +24,7 @@ export type Check = {
 /** So many of the newest are looked at, so that it takes as long however many there are. */
 const newest = { limit: 50, skip_total: true };
 const newestEvents = 10_000n;
+const givenUp = "DELIVERY_STATE_DEAD";
 
 /** Tells how long the log is. */
 export const headOfLog = {
@@ -46,6 +49,15 @@ export const checks: readonly Check[] = [
     request: () => ({ query: newest }),
     found: (answer) =>
       objectsAt(answer, "result").filter(({ state }) => state === "DELIVERY_STATE_FAILED").length,
+  },
+  {
+    word: "healthGivenUp",
+    to: "/deliveries",
+    state: givenUp,
+    method: DeliveryService.method.searchDeliveries,
+    // They are older than the newest: a day passes before one is given up. An instance keeps 100,000 that have ended.
+    request: () => ({ query: newest, filters: [{ state: { state: givenUp } }] }),
+    found: (answer) => objectsAt(answer, "result").length,
   },
   {
     word: "healthProviders",

@@ -25,6 +25,7 @@ export const mailProviders: Listed = {
   search: { method: smtp.searchSMTPProviders, request: () => ({}) },
   hasNoFilter: true,
   watches: ["instance.smtp"],
+  hint: "hintMail",
   columns: [
     { path: "smtp_provider.description" },
     { path: "smtp_provider.sender_address" },

@@ -32,7 +32,8 @@ const domains: Rows = {
   },
   columns: [
     { path: "domain.name" },
-    { path: "domain.is_verified" },
+    // It makes login names: it is proven, or nobody asked for a proof.
+    { path: "domain.is_verified", word: "inUse" },
     { path: "domain.is_proven" },
     { path: "domain.is_primary" },
     { path: "domain.validation_type" },

@@ -263,6 +263,7 @@ const activity: Rows = {
 const memberships: Rows = {
   word: "memberships",
   tab: "access",
+  hint: "hintMemberships",
   search: {
     method: MembershipService.method.searchMemberships,
     request: (object) => ({ filters: [{ in_user_ids: { ids: [textAt(object, "details.id")] } }] }),

@@ -173,14 +173,19 @@ export function providerPages(path: string): Kind {
 export const failedLogIns: Listed = {
   search: {
     method: EventService.method.searchEvents,
-    request: ({ org }) => ({
+    request: ({ org, sequence }) => ({
       ...contextOf(org),
-      filters: [{ types: { types: ["idpintent.failed"] } }],
+      filters: present([
+        { types: { types: ["idpintent.failed"] } },
+        sequence !== undefined && { sequence },
+      ]),
     }),
     isDescending: true,
   },
+  logWindow: 100_000n,
   hasNoFilter: true,
   watches: ["idpintent.failed"],
+  hint: "hintFailedLogIns",
   columns: [
     { path: "payload.reason", word: "reason", as: "reason" },
     { path: "creation_date", word: "when" },

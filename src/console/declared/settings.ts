@@ -133,7 +133,12 @@ export const languages: SettingsGroup = {
     },
     {
       name: "restricted_languages",
-      value: { path: `${offered}.value`, word: "field_restricted_languages", as: "language" },
+      value: {
+        path: `${offered}.value`,
+        word: "field_restricted_languages",
+        as: "language",
+        empty: "all",
+      },
       owner: `${offered}.owner.type`,
       change: {
         word: "change",
@@ -212,8 +217,11 @@ export const texts: Listed = {
   ],
 };
 
-/** Spans of time of which zero is no end. */
-const endless: ReadonlySet<string> = new Set(["max_age"]);
+/** What spans of time are called that are zero, where that is no span. */
+const zeros: Readonly<Record<string, string>> = {
+  max_age: "notLimited",
+  trusted_browser_lifetime: "never",
+};
 
 /** The settings of a group, which most are declared alike in the schema. */
 export function settingsOf({
@@ -234,6 +242,7 @@ export function settingsOf({
     const word = `field_${name}`;
     const shown = fieldAt(resolve.output, `settings.${name}.value`);
     const value = shown === undefined ? "url" : "value";
+    const zero = zeros[name];
     const values = valuesOf[name] && { values: valuesOf[name] };
     const field: Field = { path, word, initial: { of: `settings.${name}.${value}` }, ...values };
     return {
@@ -243,7 +252,7 @@ export function settingsOf({
         word,
         ...(isList && { as: "code" }),
         ...values,
-        ...(endless.has(name) && { zero: "notLimited" }),
+        ...(zero !== undefined && { zero }),
       },
       owner: `settings.${name}.owner.type`,
       change: {

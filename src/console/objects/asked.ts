@@ -81,3 +81,18 @@ export const foreseenRows = (
 
 /** Only who may do something in all organizations may do it in one of which nothing is known. */
 const anyOrganization: Place = { organizationId: "" };
+
+/** Positions of the log; without an end, up to what comes next. */
+type Span = { from: string; to?: string };
+
+/** So many positions up to the one that the address names, else up to the end of the log. */
+export function spanOf(size: bigint, head: bigint, near = ""): Span & { last: string } {
+  const named = /^\d{1,18}$/.test(near) ? BigInt(near) : undefined;
+  const last = named !== undefined && named < head ? named : head;
+  const from = last > size ? last - size + 1n : 1n;
+  return {
+    from: String(from),
+    last: String(last),
+    ...(last === head ? {} : { to: String(last) }),
+  };
+}

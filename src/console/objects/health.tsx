@@ -27,13 +27,15 @@ export function Health() {
 }
 
 function Looked({ check, head }: { check: Check; head: bigint | undefined }) {
-  const { word, to, method, request, isByHead = false, found } = check;
+  const { word, to, state, method, request, isByHead = false, found } = check;
   const wanted = isByHead && head === undefined ? undefined : request(head ?? 0n);
   const { data, error } = useAnswer(method, wanted);
   const wrong = data === undefined ? 0 : found(data);
   return (
     <li>
-      <Link to={to}>{t(word)}</Link>{" "}
+      <Link to={to} search={state === undefined ? {} : { state }}>
+        {t(word)}
+      </Link>{" "}
       {error !== null && <span className={style["needed"]}>{t("failed")}</span>}
       {data !== undefined &&
         (wrong === 0 ? (

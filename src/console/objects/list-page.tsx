@@ -1,12 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { type Listed, textAt } from "../declared/declare.ts";
+import type { Listed, ListTyped } from "../declared/declare.ts";
 import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { ChoiceFilter, Filter, LanguageFilter } from "../parts/filters.tsx";
 import { keepOrg } from "../parts/keep-org.ts";
 import { type Column, List } from "../parts/list.tsx";
+import type { FilteredBy } from "../parts/nothing.tsx";
 import { PeriodFilter, periodOf } from "../parts/period.tsx";
 import { PersonFilter } from "../parts/person-filter.tsx";
 import { useOrg, useRights } from "../rights.ts";
@@ -20,20 +21,23 @@ import style from "./objects.module.css";
 import { useColumns } from "./rows.tsx";
 import { createMarks, Mark, Marked } from "./marks.tsx";
 import { Siblings } from "./siblings.tsx";
+import { rowName } from "./value.tsx";
 import { useWatch } from "./watch.ts";
 
 const pollMs = 5_000;
 /** Whoever has read on is not called back to the beginning. */
 const mostPolled = 50;
 
+export type ListProps = { route: PageRoute; listed: Listed } & Pick<ListTyped, "sequence">;
+
 /** The list of all objects of a kind, as its declaration says, with what may be made there. */
-export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }) {
+export function ListPage({ route, listed, sequence }: ListProps) {
   const search: PageSearch = useSearch({ strict: false });
   const { q = "", state = "", language = ownLanguage, request: ofRequest, near } = search;
   const { person, from, to } = search;
   const org = useOrg();
   const { method, request, isDescending = false } = listed.search;
-  const typed = { q, org, state, language, person, period: periodOf(from, to) };
+  const typed = { q, org, state, language, person, sequence, period: periodOf(from, to) };
   const pages = usePages(method, request({ ...typed, request: ofRequest, near }), {
     isDescending,
     ...(listed.isPolled && { again: (rows) => (rows.length <= mostPolled ? pollMs : false) }),
@@ -98,19 +102,39 @@ export function ListPage({ route, listed }: { route: PageRoute; listed: Listed }
         pages={pages}
         keyOf={keyOfRow}
         columns={selected.length === 0 ? columns : [markColumn, ...columns]}
+        filters={filtersOf(listed)}
+        hint={listed.hint}
         goesOn
       />
     </>
   );
 }
 
+/** What the address may say that a list is filtered by. */
+function filtersOf({
+  hasNoFilter,
+  states,
+  isByPerson,
+  isByPeriod,
+  isByRequest,
+}: Listed): FilteredBy {
+  return [
+    ...(hasNoFilter === true ? [] : (["q"] as const)),
+    ...(states === undefined ? [] : (["state"] as const)),
+    ...(isByPerson === true ? (["person"] as const) : []),
+    ...(isByPeriod === true ? (["from", "to"] as const) : []),
+    ...(isByRequest === true ? (["request", "near"] as const) : []),
+  ];
+}
+
 /** What a row of a list is called. */
 const nameIn =
-  ({ name, columns }: Listed, names: Names) =>
-  (row: JsonObject): string =>
-    name === undefined
-      ? textAt(row, columns[0]?.path ?? "")
-      : name(row, (kind, id) => names[kind].get(id)?.name ?? id);
+  ({ name, columns: [first], search }: Listed, names: Names) =>
+  (row: JsonObject): string => {
+    if (name !== undefined) return name(row, (kind, id) => names[kind].get(id)?.name ?? id);
+    const message = listOf(search.method.output)?.message;
+    return first === undefined ? "" : rowName(message, row, first, names);
+  };
 
 /** The columns of a list, and what may be done with each row. */
 function useListColumns(

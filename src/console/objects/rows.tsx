@@ -15,7 +15,7 @@ import { rowsOfPage } from "./asked.ts";
 import { ExportButton } from "./export-button.tsx";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";
-import { valueOf, wordOf } from "./value.tsx";
+import { rowName, valueOf, wordOf } from "./value.tsx";
 
 /** What a page knows of itself, for the lists on it. */
 export type OnPage = {
@@ -113,7 +113,7 @@ export function useColumns(
 }
 
 function Table({
-  rows: { columns, actions, opens, word },
+  rows: { columns, actions, opens, word, hint, isByPeriod },
   on,
   pages,
   message,
@@ -124,7 +124,10 @@ function Table({
   message: DescMessage | undefined;
 }) {
   const shown = useColumns(message, pages.rows ?? [], columns, opens);
-  const nameOf = (row: JsonObject) => textAt(row, columns[0]?.path ?? "");
+  const names = useNames(pages.rows ?? [], columns);
+  const [first] = columns;
+  const nameOf = (row: JsonObject) =>
+    first === undefined ? "" : rowName(message, row, first, names);
   const reload = async (row: JsonObject) => {
     if (pages.reload === undefined) return on.reload();
     return (await pages.reload()).find((each) => keyOfRow(each) === keyOfRow(row));
@@ -145,5 +148,6 @@ function Table({
             ),
           },
         ];
-  return <List label={t(word)} pages={pages} columns={all} keyOf={keyOfRow} />;
+  const filters = isByPeriod === true ? (["from", "to"] as const) : undefined;
+  return <List label={t(word)} {...{ pages, filters, hint }} columns={all} keyOf={keyOfRow} />;
 }

@@ -4,12 +4,12 @@ import { base64Decode } from "@bufbuild/protobuf/wire";
 import { Link } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
 import { at, type Named, type Shown, textAt } from "../declared/declare.ts";
-import { namedBy } from "../declared/references.ts";
+import { namedBy, references } from "../declared/references.ts";
 import { saidAttempts } from "../declared/refusals.ts";
 import { fieldAt, nameIn } from "../declared/schema.ts";
 import { keepOrg } from "../parts/keep-org.ts";
 import { Time } from "../parts/time.tsx";
-import { durationText, languageText, t } from "../page-data.ts";
+import { durationText, languageText, t, timeText } from "../page-data.ts";
 import { useOrg, useRights } from "../rights.ts";
 import { pages } from "../routes.ts";
 import type { Called, Names } from "./names.ts";
@@ -50,6 +50,21 @@ export function valueOf(
   ) : (
     one(field, value, shown, names)
   );
+}
+
+/** What a row is called by its first column: what its ID names, a time as it is shown, else the text there. */
+export function rowName(
+  message: DescMessage | undefined,
+  row: JsonObject,
+  { path, as, named }: Shown,
+  names: Names,
+): string {
+  const text = textOf(at(row, path));
+  const reference = references.find((each) => each === as);
+  if (reference !== undefined) return names[reference].get(text)?.name ?? text;
+  if (named !== undefined) return names.own.get(text)?.name ?? text;
+  const type = message && fieldAt(message, path)?.message?.typeName;
+  return type === TimestampSchema.typeName && text !== "" ? timeText(new Date(text)) : text;
 }
 
 const isEmpty = (value: JsonValue | undefined): value is undefined | null | "" =>

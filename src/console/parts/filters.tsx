@@ -1,5 +1,10 @@
 import { useNavigate } from "@tanstack/react-router";
+<<<<<<< HEAD
 import { useCallback, useEffect, useState } from "react";
+=======
+import { useCallback, useEffect, useRef, useState } from "react";
+import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
+>>>>>>> wt-c
 import { textAt } from "../declared/declare.ts";
 import { supportedLanguages } from "../declared/languages.ts";
 import { objectsAt } from "../declared/schema.ts";
@@ -29,9 +34,19 @@ const quietMs = 250;
 export function Filter({ q }: { q: string }) {
   const put = useInAddress();
   const [typed, setTyped] = useState(q);
+  // What was typed and is on its way to the address. Any other text there is from somewhere else, such as a link to the whole list.
+  const sent = useRef<string[]>([]);
   useEffect(() => {
-    if (typed === q) return;
-    const waiting = setTimeout(() => put("q", typed), quietMs);
+    const at = sent.current.indexOf(q);
+    sent.current = at === -1 ? [] : sent.current.slice(at + 1);
+    if (at === -1) setTyped(q);
+  }, [q]);
+  useEffect(() => {
+    if (typed === (sent.current.at(-1) ?? q)) return;
+    const waiting = setTimeout(() => {
+      sent.current.push(typed);
+      put("q", typed);
+    }, quietMs);
     return () => clearTimeout(waiting);
   }, [typed, q, put]);
   return (

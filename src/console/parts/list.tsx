@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { numberText, t } from "../page-data.ts";
+import { type FilteredBy, Nothing } from "./nothing.tsx";
 import { Problem } from "./problem.tsx";
 import { Waiting } from "./waiting.tsx";
 import style from "./parts.module.css";
@@ -28,6 +29,8 @@ export function List<R>({
   columns,
   keyOf,
   goesOn = false,
+  filters,
+  hint,
 }: {
   label: string;
   pages: Pages<R>;
@@ -35,13 +38,16 @@ export function List<R>({
   keyOf: (row: R) => string;
   /** It is the last on its page: its next part is read when the reader comes to the end. */
   goesOn?: boolean;
+  filters?: FilteredBy | undefined;
+  /** The word for what would be here, where nothing is yet. */
+  hint?: string | undefined;
 }) {
   const { rows, error, retry } = pages;
   // What was read stays while it cannot be read anew.
   if (error !== null && error !== undefined && rows === undefined)
     return <Problem error={error} retry={retry} title="h2" />;
   if (rows === undefined) return <Waiting />;
-  if (rows.length === 0) return <p className={style["empty"]}>{t("empty")}</p>;
+  if (rows.length === 0) return <Nothing {...{ filters, hint }} />;
   return (
     <>
       <table className={style["table"]}>

@@ -85,7 +85,8 @@ export const instance: readonly Task[] = [
       await select("Light or dark", "dark");
       await confirm("Save");
       await done(page, "Change");
-      await rowOf(page, "Light or dark").getByRole("cell", { name: "Dark", exact: true }).waitFor();
+      const changed = rowOf(page, "Light or dark").locator('td[data-title="Value"]');
+      await changed.getByText("Dark", { exact: true }).waitFor();
     },
   },
   {
@@ -199,8 +200,10 @@ export const instance: readonly Task[] = [
       await peer.post("/executions", execution);
       bodyOf(await peer.post("/projects", { name: aName("told") }), 201);
       await sink.count(2);
+      await load(page, `/targets/${id}?tab=deliveries`);
+      await rowOf(page, "project.added").filter({ hasText: "Delivered" }).waitFor();
       await load(page, "/deliveries");
-      await rowOf(page, "Test").first().waitFor();
+      await rowOf(page, "Test").filter({ hasText: name }).first().waitFor();
       await rowOf(page, "project.added").filter({ hasText: "Delivered" }).first().waitFor();
       // The newest is the first.
       const again = page.getByRole("button", { name: "Deliver again: project.added" }).first();
