@@ -1,7 +1,8 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createTraceState, TraceFlags } from "@opentelemetry/api";
+import { SpanKind, SpanStatusCode, TraceFlags } from "@opentelemetry/api";
+import { TraceState } from "@opentelemetry/core";
 import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
@@ -20,7 +21,7 @@ const context = fc.record({
   spanId: digits(8),
   traceFlags: fc.constantFrom(TraceFlags.NONE, TraceFlags.SAMPLED),
 });
-const traceState = fc.constantFrom(undefined, createTraceState("vendor=t61rcWkgMzE"));
+const traceState = fc.constantFrom(undefined, new TraceState("vendor=t61rcWkgMzE"));
 const parent = fc.oneof(
   fc.constant({ traceId: "", spanId: "", traceFlags: TraceFlags.NONE }),
   context,
@@ -36,7 +37,13 @@ const value = fc.oneof(
 const span = fc
   .record({
     name: fc.string({ maxLength: 80 }),
-    kind: fc.nat(4),
+    kind: fc.constantFrom(
+      SpanKind.INTERNAL,
+      SpanKind.SERVER,
+      SpanKind.CLIENT,
+      SpanKind.PRODUCER,
+      SpanKind.CONSUMER,
+    ),
     context,
     traceState,
     parentSpanContext: parent,
@@ -46,7 +53,7 @@ const span = fc
       noNullPrototype: true,
       maxKeys: 32,
     }),
-    code: fc.nat(2),
+    code: fc.constantFrom(SpanStatusCode.UNSET, SpanStatusCode.OK, SpanStatusCode.ERROR),
   })
   .map(({ context: own, traceState: state, code, ...rest }): ReadableSpan => {
     const spanContext = { ...own, ...(state !== undefined && { traceState: state }) };

@@ -1,10 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-<<<<<<< HEAD
-import { useCallback, useEffect, useState } from "react";
-=======
 import { useCallback, useEffect, useRef, useState } from "react";
-import { LanguageService } from "#gen/idsvc/settings/language/v3alpha/language_service_pb.ts";
->>>>>>> wt-c
 import { textAt } from "../declared/declare.ts";
 import { supportedLanguages } from "../declared/languages.ts";
 import { objectsAt } from "../declared/schema.ts";

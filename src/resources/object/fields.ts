@@ -1,3 +1,4 @@
+import type { Message } from "@bufbuild/protobuf";
 import { type AnyDefinition, bool, int, json, optionalJson, text } from "../../storage/table.ts";
 
 /** A property of a resource, and how it is stored. */
@@ -18,6 +19,17 @@ export type Field<T, C extends AnyDefinition = AnyDefinition> = {
 };
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
+
+/**
+ * What a resource declares whose messages are these: `fields: { … } satisfies FieldsOf<Project | GetProject>`. The compiler names a field
+ * that one of the messages has and the declaration has not, and one that none of them has.
+ */
+export type FieldsOf<M extends Message> = Readonly<
+  Record<
+    Exclude<M extends unknown ? keyof M : never, keyof Message | "details" | "state">,
+    Field<never>
+  >
+>;
 
 type More<T> = Omit<Field<T>, "column">;
 const make =

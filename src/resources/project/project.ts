@@ -1,6 +1,7 @@
+import type { PatchProject, Project } from "#gen/idsvc/resources/project/v3alpha/project_pb.ts";
 import { failedPrecondition } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { field, indexesOfNamed } from "../object/fields.ts";
+import { field, type FieldsOf, indexesOfNamed } from "../object/fields.ts";
 import { defineResource } from "../object/resource.ts";
 import { requireOrganization } from "../org/index.ts";
 
@@ -19,7 +20,7 @@ export const projects = defineResource({
     authorizationRequired: field.bool({}),
     /** Who logs in must be of an organization that owns it or that it is granted to. */
     projectAccessRequired: field.bool({}),
-  },
+  } satisfies FieldsOf<Project | PatchProject>,
   kept: ["name"],
   indexes: [
     { columns: ["instanceId", "organizationId", "creationDate", "id"] },

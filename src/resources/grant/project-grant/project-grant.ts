@@ -1,7 +1,11 @@
+import type {
+  PatchProjectGrant,
+  ProjectGrant as ProjectGrantMessage,
+} from "#gen/idsvc/resources/grant/v3alpha/project_grant_pb.ts";
 import { payload } from "../../../eventstore/event.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import { bool, table, text } from "../../../storage/table.ts";
-import { field } from "../../object/fields.ts";
+import { field, type FieldsOf } from "../../object/fields.ts";
 import { defineResource, fact, type ResourceConfig } from "../../object/resource.ts";
 import { requireOrganization } from "../../org/index.ts";
 import { withoutKeys } from "../role/role.ts";
@@ -40,7 +44,7 @@ export const projectGrants = defineResource({
     /** Whether the organization that it was given to wants it; unsaid for those of earlier releases. */
     accepted: field.bool({ unsaid: false }),
     roleKeys: field.set({}),
-  },
+  } satisfies FieldsOf<ProjectGrantMessage | PatchProjectGrant> & { accepted: unknown },
   kept: ["projectId", "grantedOrganizationId"],
   repeated: ["projectId"],
   unique: {

@@ -1,6 +1,7 @@
+import type { PatchRole, Role } from "#gen/idsvc/resources/grant/v3alpha/role_pb.ts";
 import { invalidField } from "../../../errors.ts";
 import { caseFold } from "../../../storage/case-fold.ts";
-import { field } from "../../object/fields.ts";
+import { field, type FieldsOf } from "../../object/fields.ts";
 import { defineResource } from "../../object/resource.ts";
 
 /** A role of a project. Its key is unique within the project (C4). */
@@ -16,7 +17,7 @@ export const roles = defineResource({
     key: field.text({ fixed: true, folded: true }),
     displayName: field.text({ folded: true }),
     group: field.text({ folded: true, as: "groupName" }),
-  },
+  } satisfies FieldsOf<Role | PatchRole>,
   kept: ["key"],
   unique: {
     claim: "project.role.key",

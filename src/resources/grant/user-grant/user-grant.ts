@@ -1,5 +1,9 @@
+import type {
+  PatchUserGrant,
+  UserGrant,
+} from "#gen/idsvc/resources/grant/v3alpha/user_grant_pb.ts";
 import { table, text } from "../../../storage/table.ts";
-import { field } from "../../object/fields.ts";
+import { field, type FieldsOf } from "../../object/fields.ts";
 import { defineResource, fact } from "../../object/resource.ts";
 import { withoutKeys } from "../role/role.ts";
 
@@ -43,7 +47,7 @@ export const userGrants = defineResource({
     /** Empty where the owner of the project granted them. */
     projectGrantId: field.text({ fixed: true }),
     roleKeys: field.set({}),
-  },
+  } satisfies FieldsOf<UserGrant | PatchUserGrant>,
   kept: ["userId", "projectId", "projectGrantId"],
   repeated: ["projectId", "projectGrantId"],
   // One for a user, a project and a project grant (C4).
