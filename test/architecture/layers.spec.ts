@@ -36,7 +36,10 @@ const homes: readonly [pattern: RegExp, homes: readonly string[]][] = [
   [/^nodemailer$/, ["notify"]],
   [/^intl-messageformat$/, ["texts"]],
   [/^uqr$/, ["login"]],
-  [/^@opentelemetry\//, ["telemetry/opentelemetry.ts", "telemetry/span-batches.ts"]],
+  [
+    /^@opentelemetry\//,
+    ["telemetry/opentelemetry.ts", "telemetry/span-batches.ts", "telemetry/span-encoder.ts"],
+  ],
   [/^negotiator$/, ["texts", "management"]],
 ];
 
