@@ -2,7 +2,7 @@ import { services } from "../../gen/client_services.ts";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { logIns } from "../../src/console/declared/health.ts";
 import { ownInstance } from "../../src/console/declared/own-instance.ts";
-import { importJob } from "../../src/console/declared/transfer.ts";
+import { importJob, transfer } from "../../src/console/declared/transfer.ts";
 import { read } from "../architecture/table.ts";
 import { allChoices, declaredKinds, declaredLists, declaredSettings, offered } from "./declared.ts";
 
@@ -43,7 +43,9 @@ export function offeredMethods(): Map<string, string> {
   for (const { path, group } of declaredSettings) add(group.resolve, path);
   add(ownInstance.get, "/limits");
   add(logIns.method, "/");
-  add(importJob.get, "/transfer");
+  for (const method of [importJob.get, transfer.begin, transfer.report, transfer.export]) {
+    add(method, "/transfer");
+  }
   // What is called outside of what is declared: the frame around all pages.
   for (const { path, text } of read("src/console")) {
     if (path.startsWith("declared/")) continue;

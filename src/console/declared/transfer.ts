@@ -7,7 +7,13 @@ const { getImport, listImports, pauseImport, resumeImport, cancelImport } =
   ManagementService.method;
 
 /** What takes organizations in and gives them out, in messages of one form. */
-export const transfer = { service: ManagementService, record: DataOrgSchema };
+export const transfer = {
+  service: ManagementService,
+  record: DataOrgSchema,
+  begin: ManagementService.method.import,
+  report: ManagementService.method.reportImport,
+  export: ManagementService.method.export,
+};
 
 const isIn =
   (...states: string[]) =>

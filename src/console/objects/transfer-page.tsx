@@ -26,7 +26,6 @@ import { Siblings } from "./siblings.tsx";
 import { valueOf, wordOf } from "./value.tsx";
 
 const client = createClient(transfer.service, transport);
-const { method: methods } = transfer.service;
 const pauseMs = 1_000;
 
 /** Brings organizations with all that is theirs in, and gives them out, in one form. */
@@ -47,7 +46,7 @@ export function TransferPage({ route }: { route: PageRoute }) {
           <Imports />
         </section>
       )}
-      {may(methods.export, { isInstance: true }) && (
+      {may(transfer.export, { isInstance: true }) && (
         <section className={style["rows"]}>
           <h2>{t("export")}</h2>
           <p>{t("exportLead")}</p>
@@ -70,7 +69,7 @@ function Begin() {
     if (file === undefined) return;
     setSending(true);
     setError(undefined);
-    void sendFile(methods.import, file, {
+    void sendFile(transfer.begin, file, {
       dryRun: String(isDryRun),
       awaitResponse: "false",
     })
@@ -176,7 +175,7 @@ function Job({ id }: { id: string }) {
 /** What became of each record, as a table to keep; what was refused alone is usually enough. */
 function Report({ id }: { id: string }) {
   async function report(onlyRefused: boolean): Promise<void> {
-    const { output } = methods.reportImport;
+    const { output } = transfer.report;
     const columns = ["position", "org_id", "type", "id", "outcome", "reason", "field", "message"];
     const rows: string[][] = [columns];
     for await (const record of client.reportImport({ id, onlyRefused })) {

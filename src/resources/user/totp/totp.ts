@@ -1,4 +1,3 @@
-import { Secret, TOTP } from "otpauth";
 import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { RowChange } from "../../../storage/row-change.ts";
 import { cut } from "../../../texts/cut.ts";
@@ -7,6 +6,9 @@ import type { CodeCheck } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
 import type { Credentials } from "../credentials.ts";
 import { secretsOfUsers, type UserRef } from "../user-ref.ts";
+
+// Loaded when somebody uses such an app.
+const library = () => import("otpauth");
 
 const ref = secretsOfUsers("totp");
 const period = 30;
@@ -28,6 +30,7 @@ export function createTotpStore(secrets: SecretStore) {
       totp: { id: string; issuer: string; label: string; createdAt: Date },
     ) {
       const { id, issuer, label, createdAt } = totp;
+      const { Secret, TOTP } = await library();
       const secret = new Secret({ size: secretBytes });
       return {
         uri: new TOTP({ ...options, issuer, label: shortLabel(label), secret }).toString(),
@@ -36,8 +39,11 @@ export function createTotpStore(secrets: SecretStore) {
       };
     },
     /** The row that keeps the seed of an app that has it already, in Base32. */
-    keep: (user: UserRef, id: string, secret: string, createdAt: Date): Promise<RowChange> =>
-      secrets.put(ref(user, id), Secret.fromBase32(secret.replaceAll(" ", "")).bytes, createdAt),
+    async keep(user: UserRef, id: string, secret: string, createdAt: Date): Promise<RowChange> {
+      const { Secret } = await library();
+      const { bytes } = Secret.fromBase32(secret.replaceAll(" ", ""));
+      return secrets.put(ref(user, id), bytes, createdAt);
+    },
     /**
      * The time step that a code is of: the present one, or one before or after it, and later than `after`, so that none
      * counts twice (C6).
@@ -49,6 +55,7 @@ export function createTotpStore(secrets: SecretStore) {
     ): Promise<bigint | undefined> {
       const bytes = await secrets.open(ref(user, totpId));
       if (bytes === undefined) return undefined;
+      const { Secret, TOTP } = await library();
       const secret = new Secret({ buffer: Uint8Array.from(bytes).buffer });
       const token = code.replaceAll(" ", "");
       const timestamp = now.getTime();
@@ -60,7 +67,9 @@ export function createTotpStore(secrets: SecretStore) {
     /** The seed in Base32, for who takes it elsewhere. */
     async read(user: UserRef, totpId: string): Promise<string | undefined> {
       const bytes = await secrets.open(ref(user, totpId));
-      return bytes && new Secret({ buffer: Uint8Array.from(bytes).buffer }).base32;
+      if (bytes === undefined) return undefined;
+      const { Secret } = await library();
+      return new Secret({ buffer: Uint8Array.from(bytes).buffer }).base32;
     },
     remove: (user: UserRef, totpId: string): RowChange => secrets.remove(ref(user, totpId)),
   };
