@@ -96,14 +96,12 @@ export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
   /** The time of the task at work begins, or where there is none the time without one, at whose end the thread is ended. */
   function watch(worker: Worker, thread: Thread<W, R>): void {
     clearTimeout(thread.timer);
-    const isIdle = thread.tasks.length === 0;
-    const ms = isIdle ? idleMs : timeoutMs;
+    const ms = thread.tasks.length === 0 ? idleMs : timeoutMs;
     if (ms === undefined) return;
     thread.timer = setTimeout(() => {
       void worker.terminate();
       retire(worker, (refusals.tooLong ?? refusals.busy)());
-    }, ms);
-    if (isIdle) thread.timer.unref();
+    }, ms).unref();
   }
 
   /** The thread that has least to do; a new one rather than one that is at work. */
