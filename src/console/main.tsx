@@ -4,12 +4,16 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queryClient, transport } from "./calls.ts";
+import { readReader } from "./rights.ts";
 import { router } from "./router.tsx";
 /* oxlint-disable import/no-unassigned-import -- styles of pages that are loaded later: the build loads those of the first file alone */
 import "./forms/forms.module.css";
 import "./objects/objects.module.css";
 import "./parts/parts.module.css";
 /* oxlint-enable import/no-unassigned-import */
+
+// Asked while the files of the page are loaded: no page is shown before it is answered. Who is not signed in is told by the page.
+void readReader().catch(() => undefined);
 
 const element = document.getElementById("console");
 if (element !== null) {
