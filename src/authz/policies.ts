@@ -4,7 +4,7 @@ import type { Transaction } from "../eventstore/transaction.ts";
 /** What is in force in an organization, or in the instance where none is given. Cached: a hit is no promise. */
 export type PolicyReader<P> = (instanceId: string, organizationId?: string) => Awaitable<P>;
 
-/** What is in force of settings that many slices ask for; whoever keeps them answers. */
+/** The settings in force that many slices ask for, as the slices of the settings answer them. */
 export type Policies = {
   passwords: PolicyReader<PasswordPolicy>;
   security: PolicyReader<SecurityPolicy>;
@@ -52,4 +52,15 @@ export type SecurityPolicy = {
   consoleSessionMs: number;
   /** How long without a call. */
   consoleIdleMs: number;
+};
+
+/** How long what is issued is valid. */
+export type OidcTimes = {
+  accessTokenLifetimeMs: number;
+  idTokenLifetimeMs: number;
+  /** Of a refresh token that is not used. */
+  refreshTokenIdleMs: number;
+  /** Of all refreshing since the login. */
+  refreshTokenMs: number;
+  codeLifetimeMs: number;
 };

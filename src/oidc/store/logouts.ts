@@ -44,7 +44,7 @@ export const logoutEvents = defineEvents(
 );
 export const logout = aggregate<EventOf<typeof logoutEvents>, null>(logoutEvents, null, () => null);
 
-const endHis = toReferring(({ instanceId, aggregateId: userId, createdAt }) => [
+const endWishesOfUser = toReferring(({ instanceId, aggregateId: userId, createdAt }) => [
   updateRows(logoutWishes, { instanceId, userId }, { endedAt: createdAt }),
 ]);
 
@@ -74,11 +74,11 @@ export const logoutProjection = projection(
     ],
   }),
   on(userEvents, {
-    "user.deactivated": endHis,
-    "user.locked": endHis,
-    "user.removed": endHis,
-    "user.human.password.changed": endHis,
-    "user.human.password.removed": endHis,
+    "user.deactivated": endWishesOfUser,
+    "user.locked": endWishesOfUser,
+    "user.removed": endWishesOfUser,
+    "user.human.password.changed": endWishesOfUser,
+    "user.human.password.removed": endWishesOfUser,
   }),
   on(logoutEvents, {
     "oidc_session.logout.announced": ({ instanceId, payload: { sessionId, clientId } }) => [

@@ -27,7 +27,7 @@ const endThoseOfUser = toReferring(({ instanceId, aggregateId: userId }) => [
 ]);
 
 // Only what came of a login: other tokens of the user stand on other proofs.
-const endHisLogins = toReferring(({ instanceId, aggregateId: userId }) => [
+const endLoginsOfUser = toReferring(({ instanceId, aggregateId: userId }) => [
   deleteRows(oidcSessions, { instanceId, userId, isLogin: true }),
   deleteRows(oidcLineage, { instanceId, userId }),
 ]);
@@ -117,8 +117,8 @@ export const oidcSessionProjection = projection(
     "user.deactivated": endThoseOfUser,
     "user.locked": endThoseOfUser,
     "user.removed": endThoseOfUser,
-    "user.human.password.changed": endHisLogins,
-    "user.human.password.removed": endHisLogins,
+    "user.human.password.changed": endLoginsOfUser,
+    "user.human.password.removed": endLoginsOfUser,
     "user.sessions.ended": endThoseOfUser,
   }),
   on(appEvents, {

@@ -1,21 +1,10 @@
 import { whenKnown } from "../../awaitable.ts";
-import type { PolicyReader } from "../../authz/policies.ts";
+import type { OidcTimes, PolicyReader } from "../../authz/policies.ts";
 import type { FeatureReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import { ownProjectReader } from "../../resources/instance/index.ts";
 import { languageReader } from "../../settings/policy/language.ts";
 import type { Settings } from "../core/settings-ports.ts";
-
-/** How long what is issued is valid. */
-export type OidcTimes = {
-  accessTokenLifetimeMs: number;
-  idTokenLifetimeMs: number;
-  /** Of a refresh token that is not used. */
-  refreshTokenIdleMs: number;
-  /** Of all refreshing since the login. */
-  refreshTokenMs: number;
-  codeLifetimeMs: number;
-};
 
 export type SettingPorts = { timesOf: PolicyReader<OidcTimes> };
 

@@ -2,7 +2,7 @@ import { OIDCSettingsService } from "#gen/idsvc/settings/oidc/v3alpha/oidc_setti
 import { settingsModule } from "../object/module.ts";
 import { builtInTimes, oidcSettings } from "./oidc.ts";
 
-export { oidcSettingsReader, type OidcTimes, rotationTimes } from "./oidc.ts";
+export { oidcSettingsReader, rotationTimes } from "./oidc.ts";
 
 /** How long what the OpenID Provider issues is valid. */
 export const oidcSettingsModule = settingsModule(OIDCSettingsService, oidcSettings, builtInTimes);

@@ -1,4 +1,5 @@
 import { SetOIDCSettingsSchema } from "#gen/idsvc/settings/oidc/v3alpha/oidc_pb.ts";
+import type { OidcTimes } from "../../authz/policies.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
@@ -30,23 +31,14 @@ export const oidcSettings = defineSettings(
   organizationRules(SetOIDCSettingsSchema, builtInTimes),
 );
 
-export type OidcTimes = {
-  accessTokenLifetimeMs: number;
-  idTokenLifetimeMs: number;
-  /** Of a refresh token that is not used. */
-  refreshTokenIdleMs: number;
-  /** Of all refreshing since the login. */
-  refreshTokenMs: number;
-  codeLifetimeMs: number;
-  keyRotationMs: number;
-};
+type Times = OidcTimes & { keyRotationMs: number };
 
-export const oidcSettingsReader = (db: Database): SettingsReader<OidcTimes> =>
+export const oidcSettingsReader = (db: Database): SettingsReader<Times> =>
   settingsReader(
     db,
     oidcSettings,
     builtInTimes,
-    (value): OidcTimes => ({
+    (value): Times => ({
       accessTokenLifetimeMs: millisecondsOf(value("access_token_lifetime")),
       idTokenLifetimeMs: millisecondsOf(value("id_token_lifetime")),
       refreshTokenIdleMs: millisecondsOf(value("refresh_token_idle_expiration")),
