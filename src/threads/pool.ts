@@ -1,3 +1,4 @@
+import { basename, extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { bareEnv } from "./bare-env.ts";
 import { createFairQueue } from "./fair-queue.ts";
@@ -6,7 +7,7 @@ import { createFairQueue } from "./fair-queue.ts";
 export type ThreadAnswer<R> = { result: R } | { error: string };
 
 export type PoolOptions = {
-  /** The file that a thread runs: it answers each message with a `ThreadAnswer`, in order. */
+  /** The file that a thread runs, which gives it its name: it answers each message with a `ThreadAnswer`, in order. */
   script: URL;
   /** What the thread is given at its start. */
   workerData?: unknown;
@@ -55,7 +56,8 @@ const usualIdleMs = 60_000;
 
 /** Threads that are started when needed, end when they are not, and keep no process alive. */
 export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
-  const { refusals, timeoutMs, idleMs = usualIdleMs } = options;
+  const { script, workerData, refusals, timeoutMs, idleMs = usualIdleMs } = options;
+  const name = basename(script.pathname, extname(script.pathname));
   const threads = new Map<Worker, Thread<W, R>>();
   // What a thread holds beside the task at work waits too.
   const room = Math.max(0, options.mostWaiting - options.threads * (mostHeld - 1));
@@ -63,7 +65,7 @@ export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
   let isClosed = false;
 
   function start(): [Worker, Thread<W, R>] {
-    const worker = new Worker(options.script, { env: bareEnv(), workerData: options.workerData });
+    const worker = new Worker(script, { name, env: bareEnv(), workerData });
     const thread: Thread<W, R> = { tasks: [], timer: undefined };
     threads.set(worker, thread);
     worker.on("message", (answer: ThreadAnswer<R>) => {
