@@ -1,11 +1,11 @@
-// Run: shared, costly
+// Run: alone, costly
 import assert from "node:assert/strict";
 import { subscribe } from "node:diagnostics_channel";
 import { after, it } from "node:test";
 import type { Worker } from "node:worker_threads";
 import { goodPassword, startUserPeer } from "./user-peer.ts";
 
-/** The threads that hash passwords. */
+/** The threads that hash passwords, all of them: they are seen when they start, so the process is this spec's own. */
 const hashing: Worker[] = [];
 subscribe("worker_threads", (message) => {
   const { worker } = message as { worker: Worker };
