@@ -34,6 +34,9 @@ Exit codes:
   2  the command line or the configuration is wrong
   3  the answer is no: not ready, projections differ, or the doctor found a problem`;
 
+/** A command with all that it was given. */
+type Given = () => Promise<number>;
+
 /**
  * Runs one command line and gives its exit code. Results go to standard output, refusals to standard error.
  */
@@ -41,7 +44,19 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
   // Whatever this process makes is for its own user alone: stores, logs of them, backups, exports.
   process.umask(0o077);
   for (const stream of [process.stdout, process.stderr]) stream.on("error", dropUnread);
-  let code: number = exitCodes.done;
+  try {
+    const given = await parse(argv, env);
+    return await given();
+  } catch (error) {
+    if (error instanceof CommanderError)
+      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
+    return refuse(error);
+  }
+}
+
+/** The command that a command line names. Nothing refers to what parsed it while it runs: that is half a megabyte. */
+async function parse(argv: string[], env: NodeJS.ProcessEnv): Promise<Given> {
+  let given: Given = async () => exitCodes.done;
   const program = new Command("idsvc")
     .description("Multi-tenant identity and access service.")
     .version(version, "-V, --version")
@@ -51,26 +66,22 @@ export async function run(argv: string[], env: NodeJS.ProcessEnv): Promise<numbe
 
   const add: AddCommand = (parent, name, description, load) => {
     const command = commandOf(parent, name, description);
-    return command.action(async () => {
-      code = await (await load())(contextOf(command, env));
-    });
+    return command.action(() => void (given = withContext(load, contextOf(command, env))));
   };
   addCommands(program, add);
-  addImportCommands(program, env, (given) => (code = given));
+  addImportCommands(program, env, (code) => (given = async () => code));
   program
     .command("version")
     .description("print the version")
     .action(() => void process.stdout.write(`${version}\n`));
-
-  try {
-    await program.parseAsync(argv, { from: "user" });
-    return code;
-  } catch (error) {
-    if (error instanceof CommanderError)
-      return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-    return refuse(error);
-  }
+  await program.parseAsync(argv, { from: "user" });
+  return given;
 }
+
+const withContext =
+  (load: () => Promise<Action>, context: Context): Given =>
+  async () =>
+    (await load())(context);
 
 type AddCommand = (
   parent: Command,

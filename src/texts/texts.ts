@@ -1,38 +1,39 @@
-import { IntlMessageFormat } from "intl-messageformat";
+import { createRequire } from "node:module";
+import type * as Formatter from "intl-messageformat";
 import { holdsLink, isMessageKey } from "./links.ts";
 import type { Language } from "./languages.ts";
-import cs from "./cs.json" with { type: "json" };
-import de from "./de.json" with { type: "json" };
 import en from "./en.json" with { type: "json" };
-import es from "./es.json" with { type: "json" };
-import fr from "./fr.json" with { type: "json" };
-import it from "./it.json" with { type: "json" };
-import ja from "./ja.json" with { type: "json" };
-import nl from "./nl.json" with { type: "json" };
-import pl from "./pl.json" with { type: "json" };
-import pt from "./pt.json" with { type: "json" };
-import sv from "./sv.json" with { type: "json" };
-import zh from "./zh.json" with { type: "json" };
 
 export type TextKey = keyof typeof en;
 export type TextValues = Record<string, string | number>;
 export type Translate = (key: TextKey, values?: TextValues) => string;
 
-/** The texts that are shipped, as ICU messages. A language that lacks one does not compile. */
-export const shippedTexts: Record<Language, Record<TextKey, string>> = {
-  en,
-  de,
-  fr,
-  it,
-  es,
-  pt,
-  nl,
-  pl,
-  cs,
-  sv,
-  ja,
-  zh,
-};
+type Shipped = Record<TextKey, string>;
+
+/** The files of languages beside English. One that lacks a text does not compile. */
+type Files = Complete<{
+  de: typeof import("./de.json");
+  fr: typeof import("./fr.json");
+  it: typeof import("./it.json");
+  es: typeof import("./es.json");
+  pt: typeof import("./pt.json");
+  nl: typeof import("./nl.json");
+  pl: typeof import("./pl.json");
+  cs: typeof import("./cs.json");
+  sv: typeof import("./sv.json");
+  ja: typeof import("./ja.json");
+  zh: typeof import("./zh.json");
+}>;
+type Complete<F extends Record<Exclude<Language, "en">, Shipped>> = F;
+
+const load = createRequire(import.meta.url);
+const fileOf = <L extends keyof Files>(language: L): Files[L] => load(`./${language}.json`);
+type Message = Formatter.IntlMessageFormat;
+const formatter = (): typeof Formatter => load("intl-messageformat");
+
+/** The texts that are shipped, as ICU messages. Few services speak more than two languages: each is loaded when it is first read. */
+export const shippedTexts = (language: Language): Readonly<Shipped> =>
+  language === "en" ? en : fileOf(language);
 
 export const isTextKey = (text: string): text is TextKey => Object.hasOwn(en, text);
 
@@ -43,7 +44,7 @@ export const textKeys: readonly TextKey[] = Object.keys(en).filter(isTextKey);
 export type OwnTexts = ReadonlyMap<string, string>;
 
 const shipped: OwnTexts = new Map();
-const compiled = new WeakMap<OwnTexts, Map<string, IntlMessageFormat>>();
+const compiled = new WeakMap<OwnTexts, Map<string, Message>>();
 
 /**
  * The texts of a language. What an owner has set in place of a shipped text is used unless it is no message, or wants a
@@ -60,12 +61,12 @@ export function texts(language: Language, own: OwnTexts = shipped): Translate {
         // What is shipped can always be said.
       }
     }
-    return say(messageOf(shipped, language, key, shippedTexts[language][key]), values);
+    return say(messageOf(shipped, language, key, shippedTexts(language)[key]), values);
   };
 }
 
 function messageOf(of: OwnTexts, language: Language, key: TextKey, text: string) {
-  const known = compiled.get(of) ?? new Map<string, IntlMessageFormat>();
+  const known = compiled.get(of) ?? new Map<string, Message>();
   compiled.set(of, known);
   const name = `${language} ${key}`;
   const message = known.get(name) ?? compile(language, text);
@@ -75,7 +76,7 @@ function messageOf(of: OwnTexts, language: Language, key: TextKey, text: string)
 
 /** What keeps a text from standing in for the one that is shipped under the key: nothing, or what is wrong with it. */
 export function faultOfText(language: Language, key: TextKey, text: string): string | undefined {
-  const given = new Set(namesIn(compile(language, shippedTexts[language][key]).getAst()));
+  const given = new Set(namesIn(compile(language, shippedTexts(language)[key]).getAst()));
   try {
     const parts = compile(language, text).getAst();
     if (isMessageKey(key) && holdsLink(parts)) {
@@ -94,7 +95,7 @@ export function faultOfText(language: Language, key: TextKey, text: string): str
 // Of the kinds of parts the only one whose value is text.
 const literal = 0;
 
-type Part = ReturnType<IntlMessageFormat["getAst"]>[number];
+type Part = ReturnType<Message["getAst"]>[number];
 
 /** The values that a message names. */
 const namesIn = (parts: readonly Part[]): string[] =>
@@ -107,8 +108,7 @@ const namesIn = (parts: readonly Part[]): string[] =>
   ]);
 
 // Tags are text: markup is no part of a text.
-const compile = (language: Language, text: string): IntlMessageFormat =>
-  new IntlMessageFormat(text, language, undefined, { ignoreTag: true });
+const compile = (language: Language, text: string): Message =>
+  new (formatter().IntlMessageFormat)(text, language, undefined, { ignoreTag: true });
 
-const say = (message: IntlMessageFormat, values?: TextValues): string =>
-  String(message.format(values));
+const say = (message: Message, values?: TextValues): string => String(message.format(values));

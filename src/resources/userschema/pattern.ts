@@ -1,4 +1,9 @@
-import { RE2JS } from "re2js";
+import { createRequire } from "node:module";
+import type { RE2JS } from "re2js";
+
+// Loaded by the first pattern: of its 260 KB nothing is needed where no schema has one.
+const load = createRequire(import.meta.url);
+const re2 = (): typeof RE2JS => (load("re2js") as { RE2JS: typeof RE2JS }).RE2JS;
 
 /** The largest program that a pattern may become: `[a-z]{0,500}` needs about as many steps. */
 const maxProgramSize = 1_000;
@@ -18,9 +23,10 @@ export type Pattern = {
  */
 export function linearPattern(source: string): Pattern {
   if (source.length > maxLength) throw new Error(`is longer than ${maxLength} characters`);
+  const engine = re2();
   let compiled: RE2JS;
   try {
-    compiled = RE2JS.compile(RE2JS.translateRegExp(source));
+    compiled = engine.compile(engine.translateRegExp(source));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(

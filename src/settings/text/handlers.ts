@@ -47,7 +47,7 @@ export function textSettingsHandlers(deps: Deps): Handlers<typeof TextSettingsSe
         ...(own === undefined ? {} : { details: toSettingsDetails(own) }),
         texts: keys.flatMap((key) =>
           wanted.map((each) => {
-            const shipped = shippedTexts[each][key];
+            const shipped = shippedTexts(each)[key];
             const resolved = resolve(chain, propertyOfText(each, key), shipped);
             const value = String(resolved.value);
             return { key, language: each, value, ...inheritedFrom(resolved) };

@@ -39,7 +39,7 @@ describe("texts of messages", () => {
   it("are fine as they are shipped, in every language", () => {
     for (const language of allLanguages) {
       for (const each of textKeys) {
-        const text = shippedTexts[language][each];
+        const text = shippedTexts(language)[each];
         assert.equal(faultOfText(language, each, text), undefined, `${language} ${each}`);
       }
     }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { isLanguage } from "../../../src/texts/languages.ts";
+import { allLanguages, isLanguage } from "../../../src/texts/languages.ts";
 import { isTextKey, shippedTexts, textKeys } from "../../../src/texts/texts.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";
@@ -17,7 +17,7 @@ const change = (texts: Change[], query = "", token = app.token) =>
   peer.rest("PATCH", `/settings/v3alpha/texts${query}`, texts, { token });
 const key = "loginName.title";
 const otherKey = "password.title";
-const shipped = shippedTexts.de[key];
+const shipped = shippedTexts("de")[key];
 const german = (value: Change): Change => ({ key, language: "de", ...value });
 async function textsIn(query: string): Promise<JsonObject[]> {
   const { texts } = bodyOf(await service.resolve(query));
@@ -34,11 +34,11 @@ describe("texts", () => {
   it("are those that are shipped, owned by the system, where nobody set any", async () => {
     const { details, texts } = bodyOf(await service.resolve());
     assert.deepEqual(details, { sequence: "0", owner: instance });
-    assert.equal(texts.length, textKeys.length * Object.keys(shippedTexts).length);
+    assert.equal(texts.length, textKeys.length * allLanguages.length);
     for (const each of texts) {
       const { key: named, language } = each;
       assert.ok(isLanguage(language) && isTextKey(named));
-      const value = shippedTexts[language][named];
+      const value = shippedTexts(language)[named];
       assert.deepEqual(each, { key: named, language, value, owner: system });
     }
     const places = texts.map(({ key: named }: JsonObject) => String(named));
@@ -118,7 +118,7 @@ describe("a text that cannot stand in", () => {
       const answer = await change([german({ key: otherKey, set: "Hallo" }), text]);
       assertRefused(answer.refusal, { code: 3, reason, field: `texts[1].${field}` });
       const [unchanged] = await textsIn(`?language=de&key_prefix=${otherKey}`);
-      assert.equal(unchanged?.["value"], shippedTexts.de[otherKey]);
+      assert.equal(unchanged?.["value"], shippedTexts("de")[otherKey]);
     });
   }
 

@@ -10,7 +10,15 @@ import { caseFold } from "../../../storage/case-fold.ts";
 export const digestBytes = 5;
 
 const file = join(import.meta.dirname, "../../../../third_party/passwords/common.bin");
-let known: Buffer | undefined;
+let read: WeakRef<Buffer> | undefined;
+
+function digests(): Buffer {
+  const kept = read?.deref();
+  if (kept !== undefined) return kept;
+  const all = readFileSync(file);
+  read = new WeakRef(all);
+  return all;
+}
 
 /** What stands for a password in the list, in whatever letter case it is typed. */
 export const commonDigest = (password: string): Buffer =>
@@ -18,10 +26,10 @@ export const commonDigest = (password: string): Buffer =>
 
 /**
  * Whether a password is one of the 230,000 that are tried first, in whatever letter case (`third_party/passwords/NOTICE`). The list
- * (1 MB) is read by the first who asks, since few starts need it.
+ * (1 MB) is read when it is asked, since few starts need it, and kept until memory is collected.
  */
 export function isCommonPassword(password: string): boolean {
-  known ??= readFileSync(file);
+  const known = digests();
   const wanted = commonDigest(password);
   let [from, to] = [0, known.length / digestBytes];
   while (from < to) {
