@@ -9,7 +9,6 @@ import { folders, holdersOf } from "./holders.ts";
  */
 const needed = [
   "login",
-  "resources/action",
   "resources/app",
   "resources/auth",
   "resources/consent",
@@ -19,13 +18,10 @@ const needed = [
   "resources/idpintent",
   "resources/instance",
   "resources/membership",
-  "resources/messageprovider",
   "resources/org",
   "resources/project",
-  "resources/reuse",
   "resources/session",
   "resources/user",
-  "settings/login",
 ];
 
 describe("a slice that can be taken out", () => {

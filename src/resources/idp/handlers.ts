@@ -16,7 +16,7 @@ import {
   inherits,
   requireIn,
   type StatePolicy,
-} from "../reuse/index.ts";
+} from "../object/reuse/index.ts";
 import type { LinkHolders } from "./answers.ts";
 import { toGetIdp } from "./convert.ts";
 import { idp, idpNotFound } from "./idp.ts";

@@ -7,7 +7,7 @@ import { hasRow } from "../../projection/rows.ts";
 import { type Column, eq, ne, not, type SQL } from "../../storage/drizzle.ts";
 import { toState } from "../object/filters.ts";
 import { organizationsWhere } from "../org/index.ts";
-import { effectiveState, type SeenResource, type StatePolicy } from "../reuse/index.ts";
+import { effectiveState, type SeenResource, type StatePolicy } from "../object/reuse/index.ts";
 import { idpPolicies } from "./projection.ts";
 import type { IdpRow } from "./queries.ts";
 

@@ -19,7 +19,7 @@ import {
   type Reusable,
   type SeenResource,
   type StatePolicy,
-} from "../reuse/index.ts";
+} from "../object/reuse/index.ts";
 import { idpNotFound } from "./idp.ts";
 import { idpPolicies, idps } from "./projection.ts";
 

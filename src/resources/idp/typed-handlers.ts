@@ -10,7 +10,12 @@ import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
 import { answering } from "../object/plain.ts";
 
-import { createReuse, fromStatePolicy, inheritedReadOnly, inherits } from "../reuse/index.ts";
+import {
+  createReuse,
+  fromStatePolicy,
+  inheritedReadOnly,
+  inherits,
+} from "../object/reuse/index.ts";
 import { idpAdder, requireAllowed } from "./add-idp.ts";
 import { type Answering, isAnsweredAnew, type LinkHolders } from "./answers.ts";
 import { orderedConfig, patchedConfig } from "./config.ts";

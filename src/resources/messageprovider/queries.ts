@@ -16,7 +16,7 @@ import {
   type Reusable,
   type SeenResource,
   type StatePolicy,
-} from "../reuse/index.ts";
+} from "../object/reuse/index.ts";
 import { inForceReader } from "./in-force.ts";
 import { type ProviderConfig, providerNotFound } from "./kind.ts";
 import { isReusable, logOf, logsOf, ownerOf, type ProviderStorage, systemLog } from "./storage.ts";

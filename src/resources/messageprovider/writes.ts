@@ -10,7 +10,12 @@ import {
   type WriteContext,
   type Written,
 } from "../../eventstore/transaction.ts";
-import { createReuse, type StatePolicy, policyId, inheritedReadOnly } from "../reuse/index.ts";
+import {
+  createReuse,
+  type StatePolicy,
+  policyId,
+  inheritedReadOnly,
+} from "../object/reuse/index.ts";
 import { type OwnerRef } from "../../eventstore/event.ts";
 import { type ProviderConfig } from "./kind.ts";
 import { newSigningKey } from "../object/signing-key.ts";

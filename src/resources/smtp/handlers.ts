@@ -3,7 +3,7 @@ import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import { listing } from "../object/queries.ts";
 import { type MailProvider, providerCalls } from "../messageprovider/index.ts";
-import { fromStatePolicy } from "../reuse/index.ts";
+import { fromStatePolicy } from "../object/reuse/index.ts";
 import { newConfig, patchedConfig, smtp } from "./config.ts";
 import { givenFields, toGetSmtpProvider } from "./convert.ts";
 import { mailProviders } from "./providers.ts";
