@@ -9,7 +9,7 @@ import { appReader } from "../resources/app/index.ts";
 import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/policy/branding.ts";
 import { languageReader } from "../settings/policy/language.ts";
-import { loginSettingsReader } from "../settings/policy/login.ts";
+import { loginSettingsReader } from "../settings/login/index.ts";
 import { textReader } from "../settings/policy/text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createLogin, type LoginFunctions, type LoginPorts } from "../login/index.ts";
@@ -32,7 +32,7 @@ export function openLogin(
     logger: Logger;
   },
 ): ReturnType<typeof createLogin> {
-  const { db, events, secrets, organizations, policies, newId, now } = deps;
+  const { db, events, secrets, organizations, memberships, policies, newId, now } = deps;
   const policy = loginSettingsReader(db);
   const branding = brandingReader(db);
   const languages = languageReader(db);
@@ -54,6 +54,7 @@ export function openLogin(
     events,
     secrets,
     organizations,
+    memberships,
     newId,
     now,
     deps,

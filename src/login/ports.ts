@@ -6,7 +6,7 @@ import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import type { FoundApp } from "../resources/app/index.ts";
 import type { DemandReader } from "../resources/session/index.ts";
-import type { LoginPolicy } from "../settings/policy/login.ts";
+import type { LoginPolicy } from "../settings/login/index.ts";
 import type { PasswordPolicy } from "../authz/policies.ts";
 import type { Branding } from "./branding.ts";
 import type { Language } from "../texts/languages.ts";
@@ -34,7 +34,7 @@ export type UnsentMessage = { to: string; subject: string; text: string; sentAt:
 /** What the login needs of the rest of the service. */
 export type LoginPorts = Pick<
   Deps,
-  "db" | "events" | "secrets" | "organizations" | "newId" | "now"
+  "db" | "events" | "secrets" | "organizations" | "memberships" | "newId" | "now"
 > & {
   deps: UserDeps;
   call: CallService;

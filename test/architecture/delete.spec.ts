@@ -17,11 +17,11 @@ const needed = [
   "resources/idp",
   "resources/idpintent",
   "resources/instance",
-  "resources/membership",
   "resources/org",
   "resources/project",
   "resources/session",
   "resources/user",
+  "settings/login",
 ];
 
 describe("a slice that can be taken out", () => {

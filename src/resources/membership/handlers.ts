@@ -24,7 +24,7 @@ import { changing } from "../object/plain.ts";
 import { listing } from "../object/queries.ts";
 import { toDetails } from "../object/details.ts";
 import { callerId, mayOn } from "../../authz/tenancy.ts";
-import { permissionMissing } from "../../authz/permissions.ts";
+import { type MemberContext, permissionMissing } from "../../authz/permissions.ts";
 import { requireUser, type UserHold } from "../user/index.ts";
 import { createContexts } from "./context.ts";
 import {
@@ -40,13 +40,7 @@ import {
   requireMayGive,
   requireMayTake,
 } from "./membership.ts";
-import {
-  contextOf,
-  type MemberContext,
-  namedContext,
-  ownerOf,
-  resourceScopeOf,
-} from "./member-context.ts";
+import { contextOf, namedContext, ownerOf, resourceScopeOf } from "./member-context.ts";
 import { newPower } from "./new-power.ts";
 import { powerReader } from "./power.ts";
 import { type MembershipRow, membershipQueries } from "./queries.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { loginSettings, loginSettingsReader } from "../../../src/settings/policy/login.ts";
+import { loginSettings, loginSettingsReader } from "../../../src/settings/login/index.ts";
 import { addCaller } from "../../support/app.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";
