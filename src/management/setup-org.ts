@@ -1,10 +1,9 @@
-import type { UserDeps } from "../resources/user/index.ts";
+import { type UserDeps, humanAdder, reachOf } from "../resources/user/index.ts";
 import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { writeContext } from "../authz/context.ts";
 import type { MakeMember } from "../authz/ports.ts";
 import type { Handlers } from "../authz/service.ts";
 import { organizationCreator } from "../resources/org/index.ts";
-import { humanAdder, reachOf } from "../resources/user/index.ts";
 import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
 
 const usualRole = "ORG_OWNER";

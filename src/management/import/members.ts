@@ -1,4 +1,4 @@
-import type { UserDeps } from "../../resources/user/index.ts";
+import { type UserDeps, requireUser } from "../../resources/user/index.ts";
 import {
   ImportedGrantMemberSchema,
   ImportedOrgMemberSchema,
@@ -10,7 +10,6 @@ import { requireRoles } from "../../authz/roles.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { projectGrants } from "../../resources/grant/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
-import { requireUser } from "../../resources/user/index.ts";
 import {
   created,
   existed,

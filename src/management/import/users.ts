@@ -1,17 +1,5 @@
-import type { UserDeps } from "../../resources/user/index.ts";
 import {
-  AccessTokenType,
-  type ImportedHuman,
-  ImportedHumanSchema,
-  ImportedMachineKeySchema,
-  ImportedMachineSchema,
-  ImportedMetadataSchema,
-} from "#gen/idsvc/management/v1/data_pb.ts";
-import { requireChosenId } from "../../authz/chosen-id.ts";
-import type { Loaded } from "../../eventstore/eventstore.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
-import { requireOrganization } from "../../resources/org/index.ts";
-import {
+  type UserDeps,
   addUser,
   builtInData,
   changeExternalId,
@@ -27,6 +15,18 @@ import {
   userIdTaken,
   userNotFound,
 } from "../../resources/user/index.ts";
+import {
+  AccessTokenType,
+  type ImportedHuman,
+  ImportedHumanSchema,
+  ImportedMachineKeySchema,
+  ImportedMachineSchema,
+  ImportedMetadataSchema,
+} from "#gen/idsvc/management/v1/data_pb.ts";
+import { requireChosenId } from "../../authz/chosen-id.ts";
+import type { Loaded } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import { requireOrganization } from "../../resources/org/index.ts";
 import { toData, toEmail, toPassword, toPhone } from "../convert.ts";
 import { grantRoles } from "./grants.ts";
 import { toEnd, toPublicKey } from "./keys.ts";

@@ -15,7 +15,6 @@ export { managedMembers, memberMaker } from "./managed.ts";
 export { memberships } from "./projection.ts";
 export { linkHolders } from "./link-holders.ts";
 export { membershipReader } from "./queries.ts";
-export { ownerWarning, ownerWarningEvents, warnOwners } from "./owner-warnings.ts";
 export { powerReader } from "./power.ts";
 
 /** Memberships: who administers what. */

@@ -1,10 +1,9 @@
-import type { UserDeps } from "../user/index.ts";
+import { type UserDeps, cleanHands, type UserHold } from "../user/index.ts";
 import { isOfService } from "../../authz/context.ts";
 import { coversUser } from "../../authz/holds.ts";
 import type { NewMember } from "../../authz/ports.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { cleanHands, type UserHold } from "../user/index.ts";
 import { asMembership } from "./member-context.ts";
 import { powerReader } from "./power.ts";
 

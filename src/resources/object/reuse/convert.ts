@@ -1,6 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { ParentSchema } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
-import { StatePolicy as PolicyNumber } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
+import {
+  type ParentSchema,
+  StatePolicy as PolicyNumber,
+} from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 import { toDetails, toOwner } from "../details.ts";
 import { toState } from "../filters.ts";
 import { wordsOf } from "../words.ts";
