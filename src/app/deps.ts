@@ -88,6 +88,7 @@ export function depsOf(
     policies: policiesOf(db),
     webKeys: webKeysOf({ db, newId, secrets }),
     timesOf: oidcSettingsReader(db),
+    makeMember: kernel.makeMember,
     beginInstance: () => beginsOf(kernel),
     newId,
     version,

@@ -1,3 +1,4 @@
+import type { MakeMember } from "../authz/ports.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { narrowModes } from "./file-modes.ts";
 import type { Logger } from "pino";
@@ -10,6 +11,7 @@ import type { Module } from "../projection/module.ts";
 import { reduceWith } from "../projection/projection.ts";
 import { rebuildProjections } from "../projection/rebuild.ts";
 import { forgetOriginKeyLater } from "../resources/event/index.ts";
+import { memberMaker } from "../resources/membership/index.ts";
 import { forgetInstance, type Holding, holdingsOf } from "../resources/instance/index.ts";
 import { users } from "../resources/user/index.ts";
 import type { FeatureDefaults } from "../settings/feature/index.ts";
@@ -41,6 +43,7 @@ export type Kernel = AsyncDisposable & {
   secrets: SecretStore;
   events: EventStore;
   newId: () => string;
+  makeMember: MakeMember;
   now: () => Date;
   logger: Logger;
   /** Absent where nothing is traced. */
@@ -155,6 +158,7 @@ export async function openKernel(config: Config, around: Surroundings): Promise<
       secrets,
       events,
       newId,
+      makeMember: memberMaker(newId),
       now,
       logger,
       tracing,

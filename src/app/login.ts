@@ -32,7 +32,7 @@ export function openLogin(
     logger: Logger;
   },
 ): ReturnType<typeof createLogin> {
-  const { db, events, secrets, organizations, policies, newId, now } = deps;
+  const { db, events, secrets, organizations, memberships, policies, newId, now } = deps;
   const policy = loginSettingsReader(db);
   const branding = brandingReader(db);
   const languages = languageReader(db);
@@ -54,6 +54,7 @@ export function openLogin(
     events,
     secrets,
     organizations,
+    memberships,
     newId,
     now,
     deps,

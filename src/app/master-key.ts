@@ -3,8 +3,7 @@ import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { failedPrecondition } from "../errors.ts";
 import { type MasterKeys, rewrapInstanceKeys, toMasterKey } from "../eventstore/master-keys.ts";
-import type { Config } from "./config.ts";
-import { masterKeyRule } from "./config.ts";
+import { type Config, masterKeyRule } from "./config.ts";
 import type { Kernel } from "./kernel.ts";
 
 const fileName = "master.key";

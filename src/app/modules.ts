@@ -15,9 +15,8 @@ import { domainModule, domainPages } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
 import { grantModule, grantsOfProjects } from "../resources/grant/index.ts";
 import { idpModule } from "../resources/idp/index.ts";
-import { idpIntentModule } from "../resources/idpintent/index.ts";
 import { instanceModule } from "../resources/instance/index.ts";
-import { linkHolders, membershipModule } from "../resources/membership/index.ts";
+import { linkHolders, managedMembers, membershipModule } from "../resources/membership/index.ts";
 import { organizationEvents, organizationModule } from "../resources/org/index.ts";
 import { projectModule } from "../resources/project/index.ts";
 import { smsModule } from "../resources/sms/index.ts";
@@ -66,7 +65,6 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
     }),
     linkHolders,
   ),
-  idpIntentModule,
   eventModule(homesReader),
   smtpModule,
   smsModule,
@@ -82,7 +80,11 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   authModule(grantsOfProjects),
   actionModule,
   executorModule,
-  managementModule(passkeyPage, { passwords: passwordSettings, domainsOf: domainPages }),
+  managementModule(passkeyPage, {
+    passwords: passwordSettings,
+    domainsOf: domainPages,
+    members: managedMembers,
+  }),
   setupModule,
   loginModule,
   consoleModule,

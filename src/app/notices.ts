@@ -9,6 +9,7 @@ import {
 } from "../notify/index.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { primaryDomainReader } from "../resources/instance/index.ts";
+import { powerReader } from "../resources/membership/index.ts";
 import { smsProviderOf } from "../resources/sms/index.ts";
 import { mailProviderOf } from "../resources/smtp/index.ts";
 import type { Logger } from "../telemetry/logger.ts";
@@ -46,6 +47,7 @@ export function openNotices(
   const domainOf = primaryDomainReader(deps.db);
   return createNotices(deps, {
     ...ports,
+    powers: powerReader(deps.db),
     providers: { mail: mailProviderOf(deps), sms: smsProviderOf(deps) },
     issuerOf: async (instanceId) => issuerOf(externalUrl, await domainOf(instanceId)),
     // The pages are loaded with the first of them.

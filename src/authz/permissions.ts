@@ -15,6 +15,14 @@ export type Membership = {
   roles: readonly string[];
 };
 
+/** Where roles are held. Below the instance, the organization tells who owns the membership. */
+export type MemberContext =
+  | { type: "system" }
+  | { type: "instance" }
+  | { type: "organization"; organizationId: string }
+  | { type: "project"; projectId: string; organizationId: string }
+  | { type: "projectGrant"; grantId: string; projectId: string; organizationId: string };
+
 /** The resource scope in which a permission is asked for. */
 export type ResourceScope =
   | { type: "system" }

@@ -3,7 +3,7 @@ import type { Presence } from "../eventstore/presence.ts";
 import type { Caller, Scope } from "./context.ts";
 import type { Transaction } from "../eventstore/transaction.ts";
 import type { Power } from "./holds.ts";
-import type { Membership } from "./permissions.ts";
+import type { MemberContext, Membership } from "./permissions.ts";
 
 /** What the kernel asks of the directory slices; app wires them together. */
 export interface InstanceReader {
@@ -32,6 +32,16 @@ export interface OrganizationReader {
 export interface MembershipReader {
   ofUser(instanceId: string, userId: string): Awaitable<readonly Membership[]>;
 }
+
+/** The roles that a user gets in a context. */
+export type NewMember = { userId: string; roles: string[]; context: MemberContext };
+
+/**
+ * Makes a user a member, in the unit that makes the user or the context; nobody is asked whether they may give the roles.
+ *
+ * @throws INVALID_ARGUMENT ROLE_UNKNOWN
+ */
+export type MakeMember = (tx: Transaction, member: NewMember) => void;
 
 /** What users may do, for those who judge whether somebody covers them (J1). */
 export interface PowerReader {

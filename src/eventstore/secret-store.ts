@@ -48,6 +48,13 @@ export const onlySecretOf =
     id: "1",
   });
 
+/** Reads such a secret, which is sealed; undefined where the owner has none, or is gone. Cached: a hit is no promise. */
+export const onlySecretReader =
+  (refOf: ReturnType<typeof onlySecretOf>) => (db: Database, store: Pick<SecretStore, "open">) =>
+    cachedRead(db, [{ table: secrets, part: refOf("", "").kind }], (instanceId, ownerId) =>
+      store.open(refOf(instanceId, ownerId)),
+    );
+
 export type FoundSecret = {
   ownerType: string;
   ownerId: string;

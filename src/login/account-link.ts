@@ -1,7 +1,6 @@
 import { DomainError } from "../errors.ts";
 import type { Deps } from "../projection/module.ts";
-import { requireIdp } from "../resources/idp/index.ts";
-import type { IdpIntents } from "../resources/idpintent/index.ts";
+import { requireIdp, type IdpIntents } from "../resources/idp/index.ts";
 import { linkIdp } from "../resources/user/index.ts";
 import type { FlowData } from "./flow.ts";
 import { providerRefusal } from "./provider-refusals.ts";

@@ -1,6 +1,6 @@
 import { routeNotFound } from "../errors.ts";
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
-import { createIdpLogins } from "../resources/idpintent/index.ts";
+import { createIdpLogins } from "../resources/idp/index.ts";
 import { createTrustedBrowsers } from "../resources/session/index.ts";
 import { createConsents } from "../resources/consent/index.ts";
 import { createKnownBrowsers, linkedUserReader, userChecks } from "../resources/user/index.ts";

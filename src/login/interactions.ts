@@ -1,7 +1,7 @@
 import { presenceAs } from "../authz/presence.ts";
 import type { WriteContext } from "../eventstore/transaction.ts";
 import type { At, BrowserSession, Browsers, Interactions } from "../oidc/core/ports.ts";
-import { createVisits, endSession } from "../resources/session/index.ts";
+import { createVisits, endSession, missingProof } from "../resources/session/index.ts";
 import type { Consents } from "../resources/consent/index.ts";
 import { type Agent, agentCookie, type Agents } from "./agents.ts";
 import type { FlowData } from "./flow.ts";
@@ -17,7 +17,6 @@ import { drawn } from "./shown-page.ts";
 import type { LoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import { type LoginSessions, toBrowserSession } from "./sessions.ts";
-import { missingProof } from "../resources/session/index.ts";
 
 type Parts = LoginPorts & {
   agents: Agents;

@@ -34,7 +34,7 @@ export type UnsentMessage = { to: string; subject: string; text: string; sentAt:
 /** What the login needs of the rest of the service. */
 export type LoginPorts = Pick<
   Deps,
-  "db" | "events" | "secrets" | "organizations" | "newId" | "now"
+  "db" | "events" | "secrets" | "organizations" | "memberships" | "newId" | "now"
 > & {
   deps: UserDeps;
   call: CallService;

@@ -4,8 +4,7 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import type { InnerCaller } from "../authz/service.ts";
 import { DomainError } from "../errors.ts";
 import type { ExternalIdentity } from "../federation/index.ts";
-import type { Idp } from "../resources/idp/index.ts";
-import type { Success } from "../resources/idpintent/index.ts";
+import type { Idp, Success } from "../resources/idp/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 import { openProvenSession, recordProof } from "../resources/session/index.ts";
 import { verifiedContactReader } from "../resources/user/index.ts";

@@ -1,6 +1,6 @@
 import { DomainError } from "../errors.ts";
 import type { Browsers } from "../oidc/core/ports.ts";
-import type { IdpLogins } from "../resources/idpintent/index.ts";
+import type { IdpLogins } from "../resources/idp/index.ts";
 import type { TrustedBrowsers } from "../resources/session/index.ts";
 import type { KnownBrowsers, UserChecks } from "../resources/user/index.ts";
 import type { Advance } from "./advance.ts";

@@ -2,7 +2,7 @@ import type { OrganizationReader } from "../authz/ports.ts";
 import { acrOf } from "../authz/step-up.ts";
 import type { BrowserSession } from "../oidc/core/ports.ts";
 import type { Deps } from "../projection/module.ts";
-import type { IdpIntents } from "../resources/idpintent/index.ts";
+import type { IdpIntents } from "../resources/idp/index.ts";
 import {
   countingProofs,
   firstFactorAt,

@@ -1,4 +1,11 @@
-import type { UserDeps } from "../resources/user/index.ts";
+import {
+  type UserDeps,
+  humanAdder,
+  invitationLifeMs,
+  type PasskeyInvitation,
+  passkeyInviter,
+  reachOf,
+} from "../resources/user/index.ts";
 import { durationFromMs, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { writeContext } from "../authz/context.ts";
@@ -6,13 +13,6 @@ import type { Handlers } from "../authz/service.ts";
 import { addLink } from "./import/links.ts";
 import { mayOn, organizationOf } from "../authz/tenancy.ts";
 import { permissionMissing } from "../authz/permissions.ts";
-import {
-  humanAdder,
-  invitationLifeMs,
-  type PasskeyInvitation,
-  passkeyInviter,
-  reachOf,
-} from "../resources/user/index.ts";
 import { toCreatedDetails, toData, toEmail, toPassword, toPhone } from "./convert.ts";
 
 /** The path of the page of the login that an invitation opens. */

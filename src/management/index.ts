@@ -1,5 +1,6 @@
 import type { UserPorts } from "../resources/user/index.ts";
 import { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
+import type { MakeMember } from "../authz/ports.ts";
 import { service } from "../authz/service.ts";
 import type { Deps, Module } from "../projection/module.ts";
 import { idConcerns } from "./concerns.ts";
@@ -26,7 +27,7 @@ export type { ImportPorts } from "./import/batch.ts";
 export const managementModule = (
   passkeyPage: PasskeyPage,
   managed: Managed,
-): Module<Deps & UserPorts & ImportPorts> => ({
+): Module<Deps & UserPorts & ImportPorts & { makeMember: MakeMember }> => ({
   events: [],
   projections: [],
   state: importTables,
@@ -37,7 +38,7 @@ export const managementModule = (
         setUpOrg: setUpOrg(deps),
         listProjectGrantChanges: listProjectGrantChanges(deps),
         importHumanUser: importHumanUser(deps, passkeyPage),
-        ...importHandlers(deps, importKinds(deps, managed)),
+        ...importHandlers(deps, importKinds(deps, { ...deps, ...managed })),
         export: exportOrganizations(deps, managed),
       },
       {
@@ -49,6 +50,6 @@ export const managementModule = (
     ),
   ],
   concerns: idConcerns,
-  jobs: (deps) => importJobs(deps, importKinds(deps, managed)),
+  jobs: (deps) => importJobs(deps, importKinds(deps, { ...deps, ...managed })),
   sweeps: (deps) => [sweepImports(deps)],
 });

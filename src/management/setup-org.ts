@@ -1,10 +1,9 @@
-import type { UserDeps } from "../resources/user/index.ts";
+import { type UserDeps, humanAdder, reachOf } from "../resources/user/index.ts";
 import type { ManagementService } from "#gen/idsvc/management/v1/management_service_pb.ts";
 import { writeContext } from "../authz/context.ts";
+import type { MakeMember } from "../authz/ports.ts";
 import type { Handlers } from "../authz/service.ts";
-import { addMember, membership } from "../resources/membership/index.ts";
 import { organizationCreator } from "../resources/org/index.ts";
-import { humanAdder, reachOf } from "../resources/user/index.ts";
 import { toCreatedDetails, toData, toEmail, toPhone } from "./convert.ts";
 
 const usualRole = "ORG_OWNER";
@@ -15,8 +14,10 @@ const usualRole = "ORG_OWNER";
  * @throws ALREADY_EXISTS ORGANIZATION_NAME_TAKEN, ORGANIZATION_DOMAIN_TAKEN
  * @throws INVALID_ARGUMENT ROLE_UNKNOWN, PASSWORD_POLICY, PHONE_INVALID
  */
-export function setUpOrg(deps: UserDeps): Handlers<typeof ManagementService>["setUpOrg"] {
-  const { events, newId } = deps;
+export function setUpOrg(
+  deps: UserDeps & { makeMember: MakeMember },
+): Handlers<typeof ManagementService>["setUpOrg"] {
+  const { events, makeMember } = deps;
   const create = organizationCreator(deps);
   const humans = humanAdder(deps);
 
@@ -47,11 +48,9 @@ export function setUpOrg(deps: UserDeps): Handlers<typeof ManagementService>["se
           domain: org.domain === "" ? undefined : { name: org.domain, field: "org.domain" },
         });
         const first = await add(tx, made.id);
-        const member = tx.begin(membership, newId());
         const context = { type: "organization", organizationId: made.id } as const;
         const given = roles.length === 0 ? [usualRole] : roles;
-        const added = addMember(member.state, { userId: first.id, roles: given, context });
-        tx.record(membership, member, added, { type: "org", id: made.id });
+        makeMember(tx, { userId: first.id, roles: given, context });
         const written = tx.written(made);
         return { written, orgId: made.id, userId: first.id };
       })

@@ -1,3 +1,4 @@
+import type { PowerReader } from "../authz/ports.ts";
 import type { EgressClient } from "../egress/client.ts";
 import { handle, type JobHandlers, type LaneRule } from "../jobs/job.ts";
 import type { Deps } from "../projection/module.ts";
@@ -30,6 +31,7 @@ export type NoticePorts = {
   outside: Pick<EgressClient, "call" | "connect">;
   logger: Logger;
   providers: Providers;
+  powers: PowerReader;
   /** The address that the instance has outside: links are made from it and from nothing that a request said (D54). */
   issuerOf(instanceId: string): Promise<string>;
   /** The page of the login that a message leads to. */
@@ -126,7 +128,7 @@ export function createNotices(deps: Deps, ports: NoticePorts): Notices {
 function messageWriter(deps: Deps, ports: NoticePorts) {
   const branding = brandingReader(deps.db);
   const languages = languageReader(deps.db);
-  const wordsFor = ownWords(deps);
+  const wordsFor = ownWords(deps, ports.powers);
 
   return async (at: MessageContext, due: DueNotice | "test"): Promise<Content> => {
     const { instanceId, organizationId } = at;

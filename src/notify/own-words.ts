@@ -1,8 +1,8 @@
 import { isServiceEditor } from "../authz/context.ts";
 import { coversUser } from "../authz/holds.ts";
 import { permissionsFrom } from "../authz/permissions.ts";
+import type { PowerReader } from "../authz/ports.ts";
 import type { Deps } from "../projection/module.ts";
-import { powerReader } from "../resources/membership/index.ts";
 import { user } from "../resources/user/index.ts";
 import { setTextsReader } from "../settings/policy/text.ts";
 import type { Language } from "../texts/languages.ts";
@@ -13,9 +13,8 @@ import type { OwnTexts } from "../texts/texts.ts";
  * now, or nobody of less power would write to them in the name of the service, beside a code of theirs (J9). Where a
  * setter does not, the instance's words count, and else the shipped ones.
  */
-export function ownWords({ db, events }: Pick<Deps, "db" | "events">) {
+export function ownWords({ db, events }: Pick<Deps, "db" | "events">, powers: PowerReader) {
   const setTexts = setTextsReader(db);
-  const powers = powerReader(db);
 
   /** As of a hold whose maker is gone: nobody is there who would cover anything. */
   async function covers(instanceId: string, setterId: string, userId: string): Promise<boolean> {

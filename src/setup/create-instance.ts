@@ -1,8 +1,8 @@
 import { isLoopback } from "../authz/host.ts";
+import type { MakeMember, NewMember } from "../authz/ports.ts";
 import type { OwnerRef } from "../eventstore/event.ts";
 import type { Transaction, Written } from "../eventstore/transaction.ts";
 import type { Begin, Deps } from "../projection/module.ts";
-import { addMember, membership } from "../resources/membership/index.ts";
 import { addOrganization, generatedDomain, organization } from "../resources/org/index.ts";
 import { projects } from "../resources/project/index.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "../resources/user/index.ts";
 import { addInstance, instance, instanceEvents } from "../resources/instance/index.ts";
 
-type Parts = Pick<Deps, "newId" | "secrets">;
+type Parts = Pick<Deps, "newId" | "secrets"> & { makeMember: MakeMember };
 
 /** The ids of what every instance has from its first moment. */
 export type InstanceIds = { instance: string; organization: string; project: string };
@@ -41,7 +41,7 @@ export const firstDomain = (organizationName: string, [domain = ""]: string[]): 
  * @param wanted.begins what the slices set in it, in their order
  */
 export async function createInstance(
-  { newId, secrets }: Parts,
+  { newId, secrets, makeMember }: Parts,
   tx: Transaction,
   ids: InstanceIds,
   wanted: {
@@ -91,7 +91,7 @@ export async function createInstance(
   const data = builtInData("machine", { name: "Login client" });
   const client = { ...data, organizationId: ids.organization, username: "login-client" };
   tx.record(user, login, addUser(login, client), ofOrganization);
-  makeMember(newId, tx, ids, { userId: login.id, role: "IAM_LOGIN_CLIENT" });
+  makeMember(tx, { userId: login.id, roles: ["IAM_LOGIN_CLIENT"], context: { type: "instance" } });
   return tx.written(made);
 }
 
@@ -111,7 +111,7 @@ export type FirstHuman = {
  * @param domain of the instance
  */
 export async function addHumanOwner(
-  { newId, secrets }: Parts,
+  { secrets, makeMember }: Parts,
   tx: Transaction,
   ids: InstanceIds,
   domain: string,
@@ -137,12 +137,12 @@ export async function addHumanOwner(
     const at = { instanceId: ids.instance, userId };
     tx.write(await passwordSecret(secrets, at, password, tx.now));
   }
-  makeMember(newId, tx, ids, { userId, role: "IAM_OWNER" });
+  makeMember(tx, owner(userId));
 }
 
 /** A machine that owns the instance, with a personal access token: the given one, or a new one. */
 export async function addMachineOwner(
-  { newId, secrets }: Parts,
+  { newId, secrets, makeMember }: Parts,
   tx: Transaction,
   ids: InstanceIds,
   machine: { userId: string; username: string; name: string; token?: string | undefined },
@@ -160,18 +160,12 @@ export async function addMachineOwner(
     { id: tokenId, createdAt: tx.now, ...(value === undefined ? {} : { value }) },
   );
   tx.write(change);
-  makeMember(newId, tx, ids, { userId, role: "IAM_OWNER" });
+  makeMember(tx, owner(userId));
   return token;
 }
 
-function makeMember(
-  newId: () => string,
-  tx: Transaction,
-  ids: InstanceIds,
-  { userId, role }: { userId: string; role: string },
-): void {
-  const loaded = tx.begin(membership, newId());
-  const context = { type: "instance" as const };
-  const added = addMember(loaded.state, { userId, roles: [role], context });
-  tx.record(membership, loaded, added, { type: "instance", id: ids.instance });
-}
+const owner = (userId: string): NewMember => ({
+  userId,
+  roles: ["IAM_OWNER"],
+  context: { type: "instance" },
+});

@@ -1,5 +1,6 @@
 import type { InstanceService } from "#gen/idsvc/resources/instance/v3alpha/instance_service_pb.ts";
 import { writeContext } from "../authz/context.ts";
+import type { MakeMember } from "../authz/ports.ts";
 import type { Handlers } from "../authz/service.ts";
 import type { Begin, Deps } from "../projection/module.ts";
 import { toDetails } from "../resources/object/details.ts";
@@ -16,6 +17,7 @@ import { requireFirstPassword } from "./first-password.ts";
 export type SetupPorts = {
   /** What slices set in an instance that is about to be made. */
   beginInstance: () => Promise<Begin[]>;
+  makeMember: MakeMember;
 };
 
 /** The making of instances, for the slice of instances. */

@@ -8,11 +8,16 @@ export type Holder = { file: string; names: string };
 // Edges that are taken out the same way.
 const edges = ["account", "console-server", "login", "oidc"];
 
-/** Slices, and the edges beside `api`: each a folder of src, and of proto and test where it has any. */
+/** Folders of src that go with another: what they serve is in the schema of that one. */
+const parts: Readonly<Record<string, string>> = { executor: "resources/action" };
+
+/** Slices, and the edges beside `api`: each a folder of src with its parts, and of proto and test where it has any. */
 export const folders: readonly string[] = [
   ...new Set(sources.flatMap(({ path }) => sliceOf(path) ?? [])),
   ...edges,
-].toSorted();
+]
+  .filter((slice) => parts[slice] === undefined)
+  .toSorted();
 
 /**
  * What composes slices. The lines that name one there go with it, and the compiler tells which: what the service is made of (`app/`),
@@ -65,9 +70,16 @@ export const withoutImports = (slice: string, path: string, text: string): strin
 
 /** Whether a file goes with the slice: one of its folders, or of what is generated of its schema. */
 export const isOf = (slice: string, path: string): boolean =>
-  ["src", "proto/idsvc", "gen/idsvc", "test"].some(
-    (top) => isIn(path, `${top}/${slice}`) && !isOfRowBelow(slice, path.slice(top.length + 1)),
+  ["src", "proto/idsvc", "gen/idsvc", "test"].some((top) =>
+    foldersOf(slice).some(
+      (each) => isIn(path, `${top}/${each}`) && !isOfRowBelow(each, path.slice(top.length + 1)),
+    ),
   );
+
+const foldersOf = (slice: string): string[] => [
+  slice,
+  ...Object.keys(parts).filter((part) => parts[part] === slice),
+];
 
 export const isComposition = (path: string): boolean =>
   composition.some((folder) => isIn(path, folder));

@@ -6,8 +6,6 @@ import { sliceOf, sources } from "./table.ts";
 
 /** Slices without a module of their own, each before the first that uses it. */
 const withoutModule: Readonly<Record<string, string>> = {
-  "resources/reuse": "resources/idp",
-  "resources/messageprovider": "resources/smtp",
   notify: "management",
 };
 

@@ -36,6 +36,7 @@ const slice = {
   mayImport: [
     "resources",
     "resources/object",
+    "resources/messageprovider",
     "settings",
     "settings/object",
     "settings/policy",
@@ -108,6 +109,11 @@ export const rows: Record<string, Row> = {
 
   resources: { ...slice, holdsSlices: true },
   "resources/object": { ...slice, mayImport: kernel, open: true },
+  "resources/messageprovider": {
+    ...slice,
+    mayImport: ["resources", "resources/object", ...kernel],
+    open: true,
+  },
   settings: { ...slice, holdsSlices: true },
   "settings/object": { ...slice, mayImport: kernel, open: true },
   "settings/policy": { ...slice, mayImport: ["settings/object", ...kernel, "texts"], open: true },

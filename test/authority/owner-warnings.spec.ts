@@ -1,7 +1,8 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { membershipModule, warnOwners } from "../../src/resources/membership/index.ts";
+import { membershipModule } from "../../src/resources/membership/index.ts";
+import { warnOwners } from "../../src/resources/membership/owner-warnings.ts";
 import { addPersonNamed } from "../support/login.ts";
 import { loginPages } from "../support/login-pages.ts";
 import { startOidc } from "../support/oidc.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { addMember, membership } from "../../src/resources/membership/index.ts";
+import { addMember, membership } from "../../src/resources/membership/membership.ts";
 import { addUser, builtInData, user } from "../../src/resources/user/index.ts";
 import { counterMark, type LoadSpec } from "./load/spec.ts";
 import type { BenchCase } from "./measure.ts";

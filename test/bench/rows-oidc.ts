@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { targetsOf } from "../../src/oidc/core/audience.ts";
 import type { At } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
+import { membershipReader } from "../../src/resources/membership/index.ts";
 import { policiesOf } from "../../src/app/policies.ts";
 import { webKeysOf } from "../../src/resources/webkey/index.ts";
 import { featureReader } from "../../src/settings/feature/index.ts";
@@ -221,6 +222,7 @@ async function codesOf(
     const features = featureReader(kernel.db, kernel.featureDefaults);
     const ports = clientPorts({
       ...kernel,
+      memberships: membershipReader(kernel.db),
       policies: policiesOf(kernel.db),
       webKeys: webKeysOf(kernel),
       timesOf: oidcSettingsReader(kernel.db),

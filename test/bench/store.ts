@@ -8,7 +8,7 @@ import { type Kernel, openKernel } from "../../src/app/kernel.ts";
 import type { TargetConfig } from "../../src/resources/action/target/target.ts";
 import { signingKeyRef } from "../../src/resources/action/target/signing-key.ts";
 import { targets } from "../../src/resources/action/target/target.ts";
-import { newSigningKey } from "../../src/resources/object/signing-key.ts";
+import { newSigningKey } from "../../src/resources/object/new-secret.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { atExit, type Child, spawnServer, freePort, untilOk } from "./process.ts";
@@ -106,8 +106,7 @@ export async function seed(kernel: Kernel, instanceId: string, count: number): P
         const loaded = await tx.load(targets.aggregate, newId());
         const named = targetConfig(`seeded ${String(at).padStart(8, "0")}`);
         tx.record(targets.aggregate, loaded, targets.add(loaded.state, named), owner);
-        const key = await newSigningKey(secrets, signingKeyRef(instanceId, loaded.id), tx.now);
-        tx.write(key.change);
+        await newSigningKey(tx, secrets, signingKeyRef(instanceId, loaded.id));
       }
     });
   }

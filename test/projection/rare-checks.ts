@@ -1,7 +1,7 @@
 import type { UserDeps } from "../../src/resources/user/index.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Secret, TOTP } from "otpauth";
-import { ownerWarning, ownerWarningEvents } from "../../src/resources/membership/index.ts";
+import { ownerWarning, ownerWarningEvents } from "../../src/resources/membership/owner-warnings.ts";
 import {
   addRecoveryLink,
   recoveryLinks,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Deps } from "../../src/projection/module.ts";
-import { consume, fail, idpIntent, start, succeed } from "../../src/resources/idpintent/intent.ts";
+import { consume, fail, idpIntent, start, succeed } from "../../src/resources/idp/intent/intent.ts";
 import { createTrustedBrowsers } from "../../src/resources/session/index.ts";
 import { loggedIn } from "../api/samples/idp-login.ts";
 import type { World } from "../api/samples/sample.ts";

@@ -11,7 +11,7 @@ import { modules } from "../../src/app/modules.ts";
 import type { SharedStore } from "../../src/app/shared-store.ts";
 import type { NameResolver } from "../../src/egress/resolver.ts";
 import type { Module } from "../../src/projection/module.ts";
-import { addMember, membership } from "../../src/resources/membership/index.ts";
+import { addMember, membership } from "../../src/resources/membership/membership.ts";
 import {
   addUser,
   builtInData,

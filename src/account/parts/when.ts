@@ -1,5 +1,4 @@
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import { html, type Html } from "../../html.ts";
 import type { Page } from "../../login/page.ts";
 

@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
-import { valueOf } from "../../login/route.ts";
-import type { Route } from "../../login/route.ts";
+import { valueOf, type Route } from "../../login/route.ts";
 import { allLanguages, isLanguage, languages } from "../../texts/languages.ts";
 import { type AccountParts, type Own, ownRoute } from "../own.ts";
 import { languageField, profileFields, profilePage } from "../pages/profile.ts";

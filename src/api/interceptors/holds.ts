@@ -1,5 +1,4 @@
-import { coversEverybody, requireCover, userOutranksCaller } from "../../authz/holds.ts";
-import type { Held } from "../../authz/holds.ts";
+import { coversEverybody, requireCover, userOutranksCaller, type Held } from "../../authz/holds.ts";
 import { requireNamedHold } from "../../authz/limited.ts";
 import { ownCredentials } from "../../authz/roles.ts";
 import type { ServiceBinding } from "../../authz/service.ts";

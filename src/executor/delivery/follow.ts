@@ -1,7 +1,6 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
-import type { LoggedEvent } from "../../eventstore/eventstore.ts";
+import type { LoggedEvent, EventStore } from "../../eventstore/eventstore.ts";
 import { subscribe } from "../../eventstore/subscription.ts";
-import type { EventStore } from "../../eventstore/eventstore.ts";
 import { candidates } from "../../resources/action/index.ts";
 import type { MigratableDatabase } from "../../storage/database.ts";
 import type { RowChange } from "../../storage/row-change.ts";

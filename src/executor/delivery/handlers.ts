@@ -1,9 +1,5 @@
-import type { ActionPorts } from "../../resources/action/index.ts";
-import type { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
-import { editorOf, type Scope, writeContext } from "../../authz/context.ts";
-import type { Handlers } from "../../authz/service.ts";
-import type { Deps } from "../../projection/module.ts";
 import {
+  type ActionPorts,
   candidates,
   type Condition,
   requireKnown,
@@ -11,6 +7,10 @@ import {
   toCondition,
   type TargetOf,
 } from "../../resources/action/index.ts";
+import type { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_service_pb.ts";
+import { editorOf, type Scope, writeContext } from "../../authz/context.ts";
+import type { Handlers } from "../../authz/service.ts";
+import type { Deps } from "../../projection/module.ts";
 import { toListDetails } from "../../resources/object/details.ts";
 import { depthOf } from "../../telemetry/request-id.ts";
 import type { CallTarget } from "../call-target.ts";

@@ -1,7 +1,7 @@
 import { presenceAs } from "../../authz/presence.ts";
 import { DomainError } from "../../errors.ts";
 import { callbackPath, jwtPath } from "../../federation/index.ts";
-import type { IntentRow } from "../../resources/idpintent/index.ts";
+import type { IntentRow } from "../../resources/idp/index.ts";
 import { plainPage } from "../errors.ts";
 import { pageHeaders } from "../headers.ts";
 import { providerBackPage } from "../pages/provider-go.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { hostName } from "../../authz/host.ts";
-import { type Proof, recordProof } from "../../resources/session/index.ts";
+import { type Proof, recordProof, missingProof } from "../../resources/session/index.ts";
 import { createTotpStore } from "../../resources/user/index.ts";
 import { asUser } from "../as-user.ts";
 import { setupPage } from "../pages/setup.ts";
@@ -19,7 +19,6 @@ import {
 import { unsavedCodes } from "../unsaved-codes.ts";
 import { writing } from "../writing.ts";
 import type { LoginSession } from "../sessions.ts";
-import { missingProof } from "../../resources/session/index.ts";
 import type { PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
 import { usualPasskeyName } from "../usual-passkey-name.ts";

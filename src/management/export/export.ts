@@ -16,18 +16,26 @@ import { belowProjects, type Part } from "./parts.ts";
 import { pagesOf } from "../../projection/pages.ts";
 import type { ManagedSettings } from "../policy-names.ts";
 import { policiesOf } from "./policies.ts";
-import { usersOf } from "./users.ts";
+import type { MemberPorts } from "../import/members.ts";
+import { type ExportedMember, usersOf } from "./users.ts";
 import { organizationMissing } from "../../authz/tenancy.ts";
 
 type Organization = Row<typeof organizations>;
 
 /** What others keep of organizations; what nobody keeps is not exported, and refused by an import. */
-export type Managed = ManagedSettings & { domainsOf?: DomainsOf };
+export type Managed = ManagedSettings & {
+  domainsOf?: DomainsOf;
+  members: MemberPorts["members"] & { pagesOf: MembersOf };
+};
 
 /** The domains of organizations by name, some at a time. */
 type DomainsOf = (
   db: Database,
 ) => (instanceId: string, organizationId: string) => AsyncIterable<readonly ExportedDomain[]>;
+/** Who has roles in organizations and below, by context and user, some at a time. */
+type MembersOf = (
+  db: Database,
+) => (instanceId: string, organizationId: string) => AsyncIterable<readonly ExportedMember[]>;
 type ExportedDomain = { name: string; isProven: boolean; isPrimary: boolean };
 
 /**
@@ -37,11 +45,11 @@ type ExportedDomain = { name: string; isProven: boolean; isPrimary: boolean };
  */
 export function exportOrganizations(
   deps: Deps,
-  { domainsOf, ...groups }: Managed,
+  { domainsOf, members, ...groups }: Managed,
 ): Handlers<typeof ManagementService>["export"] {
   const { db, events } = deps;
   const byId = rowById(db, organizations);
-  const people = usersOf(deps);
+  const people = usersOf(deps, members.pagesOf(deps.db));
   const policies = policiesOf(db, groups);
   const domains = domainsOf?.(db) ?? (() => []);
 

@@ -6,7 +6,6 @@ import {
 } from "#gen/idsvc/management/v1/data_pb.ts";
 import type { Deps } from "../../projection/module.ts";
 import { userGrants } from "../../resources/grant/index.ts";
-import { memberships } from "../../resources/membership/index.ts";
 import {
   authenticatorReader,
   type AuthenticatorRow,
@@ -28,7 +27,13 @@ type UserRow = Row<typeof users>;
 type Wanted = { withPasswords: boolean; withOtp: boolean };
 
 /** The users of an organization, what is kept with them, and what they may do. */
-export function usersOf(deps: Deps) {
+export function usersOf(
+  deps: Deps,
+  membersOf: (
+    instanceId: string,
+    organizationId: string,
+  ) => AsyncIterable<readonly ExportedMember[]>,
+) {
   const { db, secrets, now } = deps;
   const authenticators = authenticatorReader(db);
   const secretsOf = secretsReader(secrets);
@@ -88,7 +93,7 @@ export function usersOf(deps: Deps) {
         })),
       };
     }
-    for await (const page of pagesOf(db, memberships, ["contextId", "userId"], instanceId, mine)) {
+    for await (const page of membersOf(instanceId, organizationId)) {
       yield toMembers(page);
     }
   };
@@ -131,7 +136,12 @@ const toLinks = (userId: string, authenticatorRows: readonly AuthenticatorRow[])
       providedUserName,
     }));
 
-function toMembers(rows: Row<typeof memberships>[]): Part {
+export type ExportedMember = Record<
+  "contextType" | "contextId" | "projectId" | "userId",
+  string
+> & { roles: string[] };
+
+function toMembers(rows: readonly ExportedMember[]): Part {
   const of = (type: string) => rows.filter(({ contextType }) => contextType === type);
   return {
     orgMembers: of("organization").map(({ userId, roles }) => ({ userId, roles })),

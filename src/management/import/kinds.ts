@@ -3,7 +3,7 @@ import { grantKinds } from "./grants.ts";
 import { idpKinds } from "./idps.ts";
 import type { Kind } from "./kind.ts";
 import { linkKinds } from "./links.ts";
-import { memberKinds } from "./members.ts";
+import { memberKinds, type MemberPorts } from "./members.ts";
 import { messageKinds, messageLists } from "./messages.ts";
 import { organizationKinds } from "./organizations.ts";
 import { policyKinds } from "./policies.ts";
@@ -19,18 +19,18 @@ export type RankedKind = Kind & { rank: number };
  */
 export function importKinds(
   deps: UserDeps,
-  settings: ManagedSettings,
+  managed: ManagedSettings & MemberPorts,
 ): ReadonlyMap<string, RankedKind> {
   const all = [
     ...organizationKinds(deps),
-    ...policyKinds(settings),
+    ...policyKinds(managed),
     ...messageKinds(),
     ...idpKinds(deps),
     ...projectKinds(deps),
-    ...userKinds(deps),
+    ...userKinds(deps, managed),
     ...linkKinds(deps),
     ...grantKinds(deps),
-    ...memberKinds(deps),
+    ...memberKinds(deps, managed),
   ];
   const order = [
     "org",

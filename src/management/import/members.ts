@@ -1,23 +1,15 @@
-import type { UserDeps } from "../../resources/user/index.ts";
+import { type UserDeps, requireUser } from "../../resources/user/index.ts";
 import {
   ImportedGrantMemberSchema,
   ImportedOrgMemberSchema,
   ImportedProjectMemberSchema,
 } from "#gen/idsvc/management/v1/data_pb.ts";
+import type { MemberContext } from "../../authz/permissions.ts";
+import type { MakeMember, NewMember } from "../../authz/ports.ts";
 import { requireRoles } from "../../authz/roles.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { projectGrants } from "../../resources/grant/index.ts";
-import {
-  addMember,
-  claimOf,
-  type MemberContext,
-  type Membership,
-  membership,
-  membershipClaim,
-  newPower,
-} from "../../resources/membership/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
-import { requireUser } from "../../resources/user/index.ts";
 import {
   created,
   existed,
@@ -29,21 +21,30 @@ import {
 } from "./kind.ts";
 import { requireOwnProject } from "./own-project.ts";
 
-type Below = Exclude<MemberContext, { type: "system" | "instance" }>;
+/** What imports ask of memberships. */
+export type MemberPorts = {
+  makeMember: MakeMember;
+  members: {
+    /** What is unique of a membership. */
+    claim: { kind: string; valueOf(context: MemberContext, userId: string): string };
+    /** Ends what others made on the account of a user whom roles bring to power (J20). */
+    newPower(
+      deps: UserDeps,
+    ): (tx: Transaction, instanceId: string, given: NewMember, keep: []) => Promise<unknown>;
+  };
+};
 
 /** Users with roles in an organization, in its projects, and in those that were granted to it. */
-export const memberKinds = (deps: UserDeps): Kind[] => {
-  const { newId } = deps;
-  const meet = newPower(deps);
+export const memberKinds = (deps: UserDeps, ports: MemberPorts): Kind[] => {
+  const meet = ports.members.newPower(deps);
   /** A user who was there before comes to power (J20). */
   const give = async (
     tx: Transaction,
     importContext: ImportContext,
-    member: Given,
+    member: NewMember,
   ): Promise<Made> => {
-    const given = await addMemberOf(tx, importContext, newId, member);
-    if (given === undefined) return existed;
-    await meet(tx, importContext.instanceId, given, []);
+    if (!(await addMemberOf(tx, importContext, ports, member))) return existed;
+    await meet(tx, importContext.instanceId, member, []);
     return created();
   };
   return [
@@ -109,26 +110,21 @@ export const memberKinds = (deps: UserDeps): Kind[] => {
   ];
 };
 
-type Given = { userId: string; roles: string[]; context: Below };
-
 /**
- * Makes a user a member; undefined where they are one, whose roles stay as they are.
+ * Makes a user a member; false where they are one, whose roles stay as they are.
  *
  * @throws NOT_FOUND USER_NOT_FOUND, INVALID_ARGUMENT ROLE_UNKNOWN
  */
 export async function addMemberOf(
   tx: Transaction,
-  { orgId, known }: ImportContext,
-  newId: () => string,
-  member: Given,
+  { known }: ImportContext,
+  { members: { claim }, makeMember }: MemberPorts,
+  member: NewMember,
   field = "roles",
-): Promise<Membership | undefined> {
+): Promise<boolean> {
   requireRoles(member.context.type, member.roles, field);
   await requireUser(tx, member.userId);
-  const loaded = tx.begin(membership, newId());
-  const added = addMember(loaded.state, member);
-  const claim = claimOf(member.context, member.userId);
-  if (await known.isClaimed(membershipClaim, claim)) return undefined;
-  tx.record(membership, loaded, added, { type: "org", id: orgId });
-  return loaded.state;
+  if (await known.isClaimed(claim.kind, claim.valueOf(member.context, member.userId))) return false;
+  makeMember(tx, member);
+  return true;
 }

@@ -1,17 +1,5 @@
-import type { UserDeps } from "../../resources/user/index.ts";
 import {
-  AccessTokenType,
-  type ImportedHuman,
-  ImportedHumanSchema,
-  ImportedMachineKeySchema,
-  ImportedMachineSchema,
-  ImportedMetadataSchema,
-} from "#gen/idsvc/management/v1/data_pb.ts";
-import { requireChosenId } from "../../authz/chosen-id.ts";
-import type { Loaded } from "../../eventstore/eventstore.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
-import { requireOrganization } from "../../resources/org/index.ts";
-import {
+  type UserDeps,
   addUser,
   builtInData,
   changeExternalId,
@@ -27,17 +15,29 @@ import {
   userIdTaken,
   userNotFound,
 } from "../../resources/user/index.ts";
+import {
+  AccessTokenType,
+  type ImportedHuman,
+  ImportedHumanSchema,
+  ImportedMachineKeySchema,
+  ImportedMachineSchema,
+  ImportedMetadataSchema,
+} from "#gen/idsvc/management/v1/data_pb.ts";
+import { requireChosenId } from "../../authz/chosen-id.ts";
+import type { Loaded } from "../../eventstore/eventstore.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import { requireOrganization } from "../../resources/org/index.ts";
 import { toData, toEmail, toPassword, toPhone } from "../convert.ts";
 import { grantRoles } from "./grants.ts";
 import { toEnd, toPublicKey } from "./keys.ts";
 import { created, existed, kind, type Kind, note, type Ref, refsOfUser } from "./kind.ts";
 import { addLink } from "./links.ts";
-import { addMemberOf } from "./members.ts";
+import { addMemberOf, type MemberPorts } from "./members.ts";
 import { newIdGuard } from "./new-id.ts";
 
 /** People and programs, and what is kept with them. */
-export const userKinds = (deps: UserDeps): Kind[] => [
-  humanKind(deps),
+export const userKinds = (deps: UserDeps, ports: MemberPorts): Kind[] => [
+  humanKind(deps, ports),
   machineKind(deps),
   keyKind(deps),
   metadataKind(),
@@ -46,7 +46,7 @@ export const userKinds = (deps: UserDeps): Kind[] => [
 const named = { field: "user_id", taken: "USER_ID_TAKEN" };
 
 /** People, with their links, grants and roles. */
-function humanKind(deps: UserDeps): Kind {
+function humanKind(deps: UserDeps, ports: MemberPorts): Kind {
   const { newId } = deps;
   const humans = humanAdder(deps);
   const requireNewId = newIdGuard(deps);
@@ -78,7 +78,7 @@ function humanKind(deps: UserDeps): Kind {
         if (orgRoles.length > 0) {
           const context = { type: "organization", organizationId: orgId } as const;
           const member = { userId, roles: orgRoles, context };
-          await addMemberOf(tx, importContext, newId, member, "org_roles");
+          await addMemberOf(tx, importContext, ports, member, "org_roles");
         }
         if (inactive) tx.record(user, loaded, deactivateUser(loaded.state));
         return created(note("user", userId, { orgId }));

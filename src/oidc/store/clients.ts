@@ -1,4 +1,4 @@
-import type { NoteUse } from "../../authz/ports.ts";
+import { type NoteUse, onlySecret } from "../../authz/ports.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Deps } from "../../projection/module.ts";
 import {
@@ -11,7 +11,6 @@ import {
   problemsOfRedirect,
 } from "../../resources/app/index.ts";
 import { equalInConstantTime } from "../../crypto/digests.ts";
-import { onlySecret } from "../../authz/ports.ts";
 import { constantTime } from "../../constant-time.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import type { At, Client, Clients } from "../core/ports.ts";

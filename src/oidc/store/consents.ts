@@ -4,7 +4,9 @@ import { createConsents } from "../../resources/consent/index.ts";
 import type { Consents } from "../core/api-ports.ts";
 
 /** What people let clients do at the service's own APIs. */
-export function consentStore(deps: Pick<Deps, "db" | "events" | "newId">): Consents {
+export function consentStore(
+  deps: Pick<Deps, "db" | "events" | "memberships" | "newId">,
+): Consents {
   const consents = createConsents(deps);
   return {
     apiPower: ({ instanceId }, user, client) =>

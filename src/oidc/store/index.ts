@@ -59,7 +59,7 @@ export const oidcModule: Module<Deps & OidcPorts> = {
 
 /** The ports of what clients call. */
 export function clientPorts(
-  deps: Pick<Deps, "db" | "events" | "secrets" | "policies" | "now" | "newId"> &
+  deps: Pick<Deps, "db" | "events" | "memberships" | "secrets" | "policies" | "now" | "newId"> &
     SettingPorts &
     KeyPorts & {
       features: FeatureReader;

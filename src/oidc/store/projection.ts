@@ -1,5 +1,5 @@
 import { on, projection, toReferring } from "../../projection/projection.ts";
-import { appEvents } from "../../resources/app/index.ts";
+import { appEvents, formerAudiences } from "../../resources/app/index.ts";
 import { consentEvents } from "../../resources/consent/index.ts";
 import { organizationEvents } from "../../resources/org/index.ts";
 import { sessionEvents } from "../../resources/session/index.ts";
@@ -13,7 +13,6 @@ import {
 } from "../../storage/row-change.ts";
 import { consentParent, consentsParent } from "../core/api-power.ts";
 import { projectsIn } from "../core/scope.ts";
-import { formerAudiences } from "../../resources/app/index.ts";
 import { type OidcSessionAdded, oidcSessionEvents, tokenEvents } from "./events.ts";
 import { oidcLineage, oidcSessions, onlyPart } from "./tables.ts";
 

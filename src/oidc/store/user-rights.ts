@@ -3,24 +3,23 @@ import { permissionsFrom } from "../../authz/permissions.ts";
 import { impersonation } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
 import { projectGrantReader, userGrantsOf } from "../../resources/grant/index.ts";
-import { membershipReader } from "../../resources/membership/index.ts";
 import { organizationNames } from "../../resources/org/index.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import type { At, RolesByProject, User, Users } from "../core/ports.ts";
 import type { Settings } from "../core/settings-ports.ts";
 
-type Parts = Pick<Deps, "db"> & { settings: Pick<Settings, "ownProjectId"> };
+type Parts = Pick<Deps, "db" | "memberships"> & { settings: Pick<Settings, "ownProjectId"> };
 
 /** What users may in projects, and who may act for them. */
 export function userRights({
   db,
+  memberships,
   settings,
 }: Parts): Pick<Users, "roles" | "mayUse" | "mayAddress" | "mayActFor"> {
   const names = organizationNames(db);
   const grantsOf = userGrantsOf(db);
   const projects = projectReader(db);
   const projectGrants = projectGrantReader(db);
-  const memberships = membershipReader(db);
 
   const isGrantedTo = async (instanceId: string, projectId: string, organizationId: string) =>
     (await projectGrants.ofProject(instanceId, projectId)).some(

@@ -1,10 +1,8 @@
-import type { NoteUse } from "../../authz/ports.ts";
+import { type NoteUse, type OrganizationReader, onlySecret } from "../../authz/ports.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
-import type { OrganizationReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import { organizationNames, organizationReader, provenDomains } from "../../resources/org/index.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { onlySecret } from "../../authz/ports.ts";
 import {
   activeUserReader,
   machineCredentials,
@@ -17,7 +15,7 @@ import type { Settings } from "../core/settings-ports.ts";
 import { standardClaims } from "./standard-claims.ts";
 import { userRights } from "./user-rights.ts";
 
-type Parts = Pick<Deps, "db" | "secrets" | "now"> & {
+type Parts = Pick<Deps, "db" | "memberships" | "secrets" | "now"> & {
   noteUse: NoteUse;
   settings: Pick<Settings, "ownProjectId">;
 };

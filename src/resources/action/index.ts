@@ -16,7 +16,7 @@ export {
   toCondition,
 } from "./execution/condition.ts";
 export type { ActionPorts } from "./put-execution.ts";
-export { candidates, type Trigger } from "./execution/match.ts";
+export { candidates } from "./execution/match.ts";
 export {
   cachedActions,
   type StoredActions,

@@ -6,6 +6,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { current } from "../../storage/read-cache.ts";
 import { listing } from "../object/queries.ts";
+import { newClientSecret } from "../object/new-secret.ts";
 import { answering, changing, plainAuthorize } from "../object/plain.ts";
 
 import { requireProject } from "../project/index.ts";
@@ -22,7 +23,7 @@ import {
 import { answeringChanges, standingReader } from "./answering-changes.ts";
 import { requireSound } from "./compliance.ts";
 import { problemsOf, toApiAccess, toConfig, toGetApp, toPatch } from "./convert.ts";
-import { newClientSecret, removeClientSecret } from "./credentials.ts";
+import { clientSecretRef } from "./credentials.ts";
 import { appQueries, type AppRow } from "./queries.ts";
 import { heldInUse, legacyAccessReader } from "./readers.ts";
 import { removeWholeApp } from "./remove-apps.ts";
@@ -168,18 +169,14 @@ const allowedConfigs =
 
 /** Gives and takes client secrets in the unit that it is asked in. */
 function clientSecrets(secrets: Deps["secrets"]) {
-  async function giveSecret(tx: Transaction, { instanceId }: Scope, appId: string) {
-    const of = { instanceId, appId };
-    const { clientSecret, change } = await newClientSecret(secrets, of, tx.now);
-    tx.write(change);
-    return { clientSecret };
-  }
+  const giveSecret = (tx: Transaction, { instanceId }: Scope, appId: string) =>
+    newClientSecret(tx, secrets, clientSecretRef(instanceId, appId));
 
   // A method with a secret brings one, a method without takes it away.
   async function settleSecret(tx: Transaction, scope: Scope, id: string, before: App, after: App) {
     if (hasSecret(after)) return hasSecret(before) ? {} : giveSecret(tx, scope, id);
     if (hasSecret(before)) {
-      tx.write(removeClientSecret(secrets, { instanceId: scope.instanceId, appId: id }));
+      tx.write(secrets.remove(clientSecretRef(scope.instanceId, id)));
     }
     return {};
   }

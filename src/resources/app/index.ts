@@ -16,7 +16,7 @@ export { appKeys } from "./rows.ts";
 export { toGetApp, toSoundConfig } from "./convert.ts";
 export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
-export type { ApiAccess, AppConfig, OidcConfig } from "./config.ts";
+export type { ApiAccess, AppConfig } from "./config.ts";
 export {
   endLegacyAccess,
   type LegacyApp,

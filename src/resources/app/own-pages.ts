@@ -1,3 +1,4 @@
+import { pageAddress } from "../../authz/host.ts";
 import type { Database } from "../../storage/database.ts";
 import { instanceReader } from "../instance/index.ts";
 import { appReader } from "./readers.ts";
@@ -10,10 +11,9 @@ export function ownPages(db: Database) {
   const apps = appReader(db);
   const instances = instanceReader(db);
   return async (instanceId: string, address: string): Promise<boolean> => {
-    if (!URL.canParse(address)) return false;
-    const { protocol, hostname, origin, username, password } = new URL(address);
-    if (!["http:", "https:"].includes(protocol) || username !== "" || password !== "") return false;
-    const own = await instances.byDomain(hostname);
-    return own?.id === instanceId || apps.isAllowedOrigin(instanceId, origin);
+    const page = pageAddress(address);
+    if (page === undefined) return false;
+    const own = await instances.byDomain(page.hostname);
+    return own?.id === instanceId || apps.isAllowedOrigin(instanceId, page.origin);
   };
 }

@@ -1,3 +1,4 @@
+import type { MembershipReader } from "../../authz/ports.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { rowsWhere } from "../../projection/rows.ts";
@@ -6,7 +7,6 @@ import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { type ApiAccess, consoleClientId, type FoundApp } from "../app/index.ts";
 import { acceptanceReader, projectGrantReader } from "../grant/index.ts";
-import { membershipReader } from "../membership/index.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
 import { requireUser, tellNews } from "../user/index.ts";
@@ -82,12 +82,13 @@ function recordedConsents(db: Database) {
 export function createConsents({
   db,
   events,
+  memberships,
   newId,
-}: Pick<Deps, "db" | "events" | "newId">): Consents {
+}: Pick<Deps, "db" | "events" | "memberships" | "newId">): Consents {
   const of = recordedConsents(db);
   const projects = projectReader(db);
   const ownProject = ownProjectReader(db);
-  const isAtHome = homeReader(db);
+  const isAtHome = homeReader(db, memberships);
 
   async function besideOwnApi(instanceId: string, scope: readonly string[]) {
     const own = await ownProject(instanceId);
@@ -152,9 +153,9 @@ export function createConsents({
 }
 
 /** Users of the app's own organization, and of one that has accepted a grant of its project. */
-function homeReader(db: Database) {
+function homeReader(db: Database, memberships: MembershipReader) {
   const grants = projectGrantReader(db);
-  const isAccepted = acceptanceReader(db, membershipReader(db));
+  const isAccepted = acceptanceReader(db, memberships);
   return async (instanceId: string, user: User, app: AskingApp): Promise<boolean> => {
     if (app.organizationId === user.organizationId) return true;
     const theirs = (await grants.ofProject(instanceId, app.projectId)).find(

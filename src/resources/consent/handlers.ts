@@ -6,13 +6,13 @@ import {
 } from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
 import type { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
 import type { Authorize, Handlers, HeldBy } from "../../authz/service.ts";
-import { loadIn } from "../../eventstore/load-in.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { appReader } from "../app/index.ts";
 import { listing } from "../object/queries.ts";
 import { toOrganizationOwnedDetails } from "../object/details.ts";
-import { changing } from "../object/plain.ts";
+import { userOf } from "../object/user-of.ts";
+import { changing, whereItIs } from "../object/plain.ts";
 import { consent, consentNotFound, revokeConsent } from "./consent.ts";
 import type { ConsentedAccess } from "./events.ts";
 import { consentQueries, type ConsentRow } from "./queries.ts";
@@ -25,27 +25,14 @@ export type TokenUseReader = (
   db: Database,
 ) => (instanceId: string, userId: string, clientId: string) => Promise<TokenUse>;
 
-export function consentAuthorize(deps: Deps): Authorize<Service> {
-  const { tenancy } = deps;
-  const queries = consentQueries(deps);
-  return {
-    async deleteConsent({ id }, scope) {
-      const row = await queries.find(scope.instanceId, id);
-      const owned = row && { organizationId: row.organizationId, userId: row.userId };
-      await tenancy.require(scope, owned, consentNotFound);
-    },
-  };
-}
+export const consentAuthorize = (deps: Deps): Authorize<Service> => ({
+  deleteConsent: whereItIs(deps, consentQueries(deps).find, consentNotFound),
+});
 
 /** Whose tokens end. */
-export function usersOfConsents({ events }: Pick<Deps, "events">): HeldBy<Service> {
-  return {
-    async deleteConsent({ id }, { instanceId }, tx) {
-      const { state } = await loadIn(events, instanceId, tx)(consent, id);
-      return state === undefined ? [] : [{ userId: state.userId }];
-    },
-  };
-}
+export const usersOfConsents = ({ events }: Pick<Deps, "events">): HeldBy<Service> => ({
+  deleteConsent: userOf(events, consent, (state) => state?.userId),
+});
 
 export function consentHandlers(deps: Deps, tokenUse: TokenUseReader): Handlers<Service> {
   const { db } = deps;

@@ -11,9 +11,9 @@ import {
 import { consentProjection } from "./projection.ts";
 
 export { consent } from "./consent.ts";
-export { type AskingApp, type Choice, type Consents, createConsents } from "./consents.ts";
+export { type Consents, createConsents } from "./consents.ts";
 export { consentEvents } from "./events.ts";
-export type { TokenUse, TokenUseReader } from "./handlers.ts";
+export type { TokenUseReader } from "./handlers.ts";
 export { formerConsents } from "./projection.ts";
 
 /**

@@ -17,8 +17,7 @@ export { createRefusals } from "./refusals/recorder.ts";
 export { originFormatter } from "./origins.ts";
 export { eventFormatter } from "./event-formatter.ts";
 export { position } from "./conditions.ts";
-export type { EventsFound } from "./log-reader.ts";
-export { type HistoryOf, objectHistory } from "./queries.ts";
+export { objectHistory } from "./queries.ts";
 
 /** The log of an instance, searched and followed, and what was refused. It records no event. */
 export const eventModule = (homesIn: (db: Deps["db"]) => HomesOf): Module<Deps & EventPorts> => ({

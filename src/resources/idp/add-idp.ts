@@ -3,7 +3,7 @@ import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import type { StatePolicy } from "../reuse/index.ts";
+import type { StatePolicy } from "../object/reuse/state.ts";
 import { givenFields, newConfig } from "./config.ts";
 import type { IdpOptions } from "./events.ts";
 import { createIdp, idp, type IdpState } from "./idp.ts";

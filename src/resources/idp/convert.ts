@@ -5,7 +5,7 @@ import {
   ProviderType,
 } from "#gen/idsvc/resources/idp/v3alpha/idp_pb.ts";
 import { wordsOf } from "../object/words.ts";
-import { toSeen, toStatePolicy } from "../reuse/index.ts";
+import { toSeen, toStatePolicy } from "../object/reuse/convert.ts";
 import { configOf } from "./config.ts";
 import { markOf } from "./mark.ts";
 import { toOptions } from "./options.ts";

@@ -7,7 +7,7 @@ import {
   payload,
   type Payload,
 } from "../../eventstore/event.ts";
-import type { StatePolicy } from "../reuse/index.ts";
+import type { StatePolicy } from "../object/reuse/state.ts";
 import { type IdpType, idpTypes } from "./provider-types.ts";
 
 export type AutoLinking = "none" | "username" | "email";

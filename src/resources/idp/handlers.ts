@@ -9,14 +9,13 @@ import { toPage } from "../object/list.ts";
 import { answering } from "../object/plain.ts";
 import { listing } from "../object/queries.ts";
 import {
-  effectiveState,
-  fromStatePolicy,
   inheritedNotDeletable,
   inheritedReadOnly,
   inherits,
   requireIn,
-  type StatePolicy,
-} from "../reuse/index.ts";
+} from "../object/reuse/context.ts";
+import { fromStatePolicy } from "../object/reuse/convert.ts";
+import { effectiveState, type StatePolicy } from "../object/reuse/state.ts";
 import type { LinkHolders } from "./answers.ts";
 import { toGetIdp } from "./convert.ts";
 import { idp, idpNotFound } from "./idp.ts";

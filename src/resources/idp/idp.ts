@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { failedPrecondition, notFound } from "../../errors.ts";
 import { aggregate, changedFields, isEmpty, type Patch } from "../../eventstore/aggregate.ts";
-import type { StatePolicy } from "../reuse/index.ts";
+import type { StatePolicy } from "../object/reuse/state.ts";
 import { changedSecretBound, orderedConfig } from "./config.ts";
 import {
   type IdpEvent,

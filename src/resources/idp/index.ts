@@ -6,6 +6,9 @@ import type { Database } from "../../storage/database.ts";
 import type { LinkHolders } from "./answers.ts";
 import { instanceIdpEvents, organizationIdpEvents } from "./events.ts";
 import { idpAuthorize, idpHandlers } from "./handlers.ts";
+import { idpIntentEvents } from "./intent/events.ts";
+import { sweepIdpIntents } from "./intent/sweep.ts";
+import { idpIntents } from "./intent/table.ts";
 import type { Affected } from "./preview.ts";
 import { idpPolicies, idpPolicyProjection, idpProjection } from "./projection.ts";
 import { idpTypes, providerTypes } from "./provider-types.ts";
@@ -20,12 +23,21 @@ export { idps } from "./projection.ts";
 export { type LinkHolders, whoAnswersFor } from "./answers.ts";
 export { removeIdpLinks } from "./links.ts";
 export { requireIdp } from "./require-idp.ts";
-export { type IdpConfigs, type IdpType } from "./provider-types.ts";
+export type { IdpType } from "./provider-types.ts";
 export { type Idp, idpReader, type IdpReader, type OfferedIdp } from "./reader.ts";
-export { idpSecretReader } from "./secret.ts";
+export {
+  createIdpIntents,
+  type IdpIntents,
+  type IntentPorts,
+  type IntentProof,
+  type Said,
+} from "./intent/intents.ts";
+export { createIdpLogins, type IdpLogins, type LinkedUser, type Success } from "./intent/logins.ts";
+export type { IntentRow } from "./intent/table.ts";
 
 /**
- * Identity providers, reusable down the tree of tenants (specification 2.4 and 4.1.3, E1 to E5).
+ * Identity providers, reusable down the tree of tenants (specification 2.4 and 4.1.3, E1 to E5), and log-ins with them, for the
+ * hosted login and for login pages of one's own (specification 11.4).
  *
  * @param affectedOf who feels it when a provider changes its state, which other slices know
  * @param holdersOf what becomes of the links of users when somebody else answers for a provider
@@ -34,8 +46,9 @@ export const idpModule = (
   affectedOf: (db: Database) => Affected,
   holdersOf: (db: Database) => LinkHolders,
 ): Module => ({
-  events: [instanceIdpEvents, organizationIdpEvents, idpPolicies.events],
+  events: [instanceIdpEvents, organizationIdpEvents, idpPolicies.events, idpIntentEvents],
   projections: [idpProjection, idpPolicyProjection],
+  state: [idpIntents],
   services: (deps) => [
     service(
       IdentityProviderService,
@@ -47,5 +60,6 @@ export const idpModule = (
       ),
     ),
   ],
+  sweeps: (deps) => [sweepIdpIntents(deps)],
   contents: removeContentsOfIdps,
 });

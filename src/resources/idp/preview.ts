@@ -7,7 +7,8 @@ import { hasRow } from "../../projection/rows.ts";
 import { type Column, eq, ne, not, type SQL } from "../../storage/drizzle.ts";
 import { toState } from "../object/filters.ts";
 import { organizationsWhere } from "../org/index.ts";
-import { effectiveState, type SeenResource, type StatePolicy } from "../reuse/index.ts";
+import type { SeenResource } from "../object/reuse/reuse.ts";
+import { effectiveState, type StatePolicy } from "../object/reuse/state.ts";
 import { idpPolicies } from "./projection.ts";
 import type { IdpRow } from "./queries.ts";
 

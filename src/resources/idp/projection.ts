@@ -5,7 +5,7 @@ import { on, projection } from "../../projection/projection.ts";
 import type { RowChange } from "../../storage/row-change.ts";
 import { json, text } from "../../storage/table.ts";
 import { organizationEvents } from "../org/index.ts";
-import { defineStatePolicies } from "../reuse/index.ts";
+import { defineStatePolicies } from "../object/reuse/policies.ts";
 import {
   type IdpAddedEvent,
   type IdpChangedEvent,

@@ -55,14 +55,16 @@ function patchOf(rpc: string): DescMessage {
 const endpoints = ["authorization_endpoint", "token_endpoint", "user_endpoint"];
 const usualScopes = { scopes: ["openid", "profile", "email"] };
 
+// Whose endpoints are what the issuer says they are.
+const byIssuer = { secret: "client_secret", urls: ["issuer"] };
+
 /** Every type of providers, by its name in paths and events. */
 export const providerTypes = {
   oidc: providerType({
     rpc: "OIDC",
     title: "OpenID Connect",
     config: OIDCConfigSchema,
-    secret: "client_secret",
-    urls: ["issuer"],
+    ...byIssuer,
     defaults: usualScopes,
   }),
   oauth: providerType({
@@ -97,16 +99,14 @@ export const providerTypes = {
     rpc: "DirectoryA",
     title: "Directory A",
     config: DirectoryAConfigSchema,
-    secret: "client_secret",
-    urls: ["issuer"],
+    ...byIssuer,
     defaults: { scopes: [...usualScopes.scopes, "User.Read"] },
   }),
   forge_a: providerType({
     rpc: "ForgeA",
     title: "Forge A",
     config: ForgeAConfigSchema,
-    secret: "client_secret",
-    urls: ["issuer"],
+    ...byIssuer,
   }),
   forge_a_es: providerType({
     rpc: "ForgeAES",
@@ -119,24 +119,21 @@ export const providerTypes = {
     rpc: "ForgeB",
     title: "Forge B",
     config: ForgeBConfigSchema,
-    secret: "client_secret",
-    urls: ["issuer"],
+    ...byIssuer,
     defaults: usualScopes,
   }),
   forge_b_self_hosted: providerType({
     rpc: "ForgeBSelfHosted",
     title: "Forge B",
     config: ForgeBSelfHostedConfigSchema,
-    secret: "client_secret",
-    urls: ["issuer"],
+    ...byIssuer,
     defaults: usualScopes,
   }),
   social_a: providerType({
     rpc: "SocialA",
     title: "Social A",
     config: SocialAConfigSchema,
-    secret: "client_secret",
-    urls: ["issuer"],
+    ...byIssuer,
     defaults: usualScopes,
   }),
   social_b: providerType({

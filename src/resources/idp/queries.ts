@@ -13,13 +13,9 @@ import type { Row } from "../../storage/table.ts";
 import { fromState } from "../object/filters.ts";
 import { ownerWithin } from "../object/details.ts";
 import { objectQueries } from "../object/queries.ts";
-import {
-  actingContext,
-  createReuse,
-  type Reusable,
-  type SeenResource,
-  type StatePolicy,
-} from "../reuse/index.ts";
+import { actingContext } from "../object/reuse/context.ts";
+import { createReuse, type Reusable, type SeenResource } from "../object/reuse/reuse.ts";
+import type { StatePolicy } from "../object/reuse/state.ts";
 import { idpNotFound } from "./idp.ts";
 import { idpPolicies, idps } from "./projection.ts";
 

@@ -5,7 +5,7 @@ import { rowByKey } from "../../projection/ids.ts";
 import { and, asc, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
-import { effectiveState, type EffectiveState, type StatePolicy } from "../reuse/index.ts";
+import { effectiveState, type EffectiveState, type StatePolicy } from "../object/reuse/state.ts";
 import { ownerWithin } from "../object/details.ts";
 import { configOf } from "./config.ts";
 import type { IdpOptions } from "./events.ts";

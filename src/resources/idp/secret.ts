@@ -1,31 +1,18 @@
 import { createPrivateKey, generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
 import type { Message } from "@bufbuild/protobuf";
-import type { Awaitable } from "../../awaitable.ts";
 import { invalidField } from "../../errors.ts";
-import { onlySecretOf, type SecretStore } from "../../eventstore/secret-store.ts";
-import type { Database } from "../../storage/database.ts";
-import { secrets as secretRows } from "../../storage/kernel-tables.ts";
-import { cachedRead } from "../../storage/read-cache.ts";
+import { onlySecretOf, onlySecretReader } from "../../eventstore/secret-store.ts";
 import { type IdpType, type ProviderType, providerTypes } from "./provider-types.ts";
 
-const kind = "idp_secret";
-
-export const idpSecretRef = onlySecretOf("idp", kind);
+export const idpSecretRef = onlySecretOf("idp", "idp_secret");
 
 /**
  * Reads what the service proves itself with to a provider: the client secret, the bind password, the private key of
  * Social B as PEM, and for SAML the private key (PKCS #8, PEM) that requests are signed with, which every SAML provider
  * has. Undefined for a public client, for an anonymous bind, for JWT, and once the provider is gone.
  */
-export function idpSecretReader(
-  db: Database,
-  secrets: SecretStore,
-): (instanceId: string, idpId: string) => Awaitable<Uint8Array | undefined> {
-  return cachedRead(db, [{ table: secretRows, part: kind }], (instanceId, idpId) =>
-    secrets.open(idpSecretRef(instanceId, idpId)),
-  );
-}
+export const idpSecretReader = onlySecretReader(idpSecretRef);
 
 /**
  * The secret that a configuration, or a patch of one, brings.

@@ -1,7 +1,7 @@
 import type { Deps } from "../../projection/module.ts";
 import { type Page, search } from "../../projection/search.ts";
 import { eq, ne } from "../../storage/drizzle.ts";
-import type { StatePolicy } from "../reuse/index.ts";
+import type { StatePolicy } from "../object/reuse/state.ts";
 import { idpPolicies } from "./projection.ts";
 
 /** Finds what contexts have decided about a provider that they inherit, by the IDs of the contexts. */

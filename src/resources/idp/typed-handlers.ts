@@ -9,8 +9,9 @@ import type { Written } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
 import { answering } from "../object/plain.ts";
-
-import { createReuse, fromStatePolicy, inheritedReadOnly, inherits } from "../reuse/index.ts";
+import { inheritedReadOnly, inherits } from "../object/reuse/context.ts";
+import { fromStatePolicy } from "../object/reuse/convert.ts";
+import { createReuse } from "../object/reuse/reuse.ts";
 import { idpAdder, requireAllowed } from "./add-idp.ts";
 import { type Answering, isAnsweredAnew, type LinkHolders } from "./answers.ts";
 import { orderedConfig, patchedConfig } from "./config.ts";

@@ -14,7 +14,6 @@ export { instanceEvents } from "./events.ts";
 export {
   addInstance,
   instance,
-  limits,
   setDefaultOrganization,
   organizationIsDefault,
 } from "./instance.ts";

@@ -2,13 +2,14 @@ import { instanceOfHostOnly, contextInvalid } from "../../authz/tenancy.ts";
 import type { MembershipContext } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import { knowsOrganization } from "../../authz/known.ts";
+import type { MemberContext } from "../../authz/permissions.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { projectGrantReader, projectGrants, requireProjectGrant } from "../grant/index.ts";
 import { instanceReader } from "../instance/index.ts";
 import { organizationNotFound, requireOrganization } from "../org/index.ts";
 import { projectNotFound, projectReader, requireProject } from "../project/index.ts";
-import { columnsOf, type MemberContext } from "./member-context.ts";
+import { columnsOf } from "./member-context.ts";
 import type { ContextKey } from "./queries.ts";
 
 /** Finds the context that a request names, and keeps it there while something is written in it. */

@@ -1,5 +1,6 @@
 import { defineEvents, type EventOf, hold, payload, release } from "../../eventstore/event.ts";
-import { claimOf, contextFrom, type ContextIds, type MemberContext } from "./member-context.ts";
+import type { MemberContext } from "../../authz/permissions.ts";
+import { claimOf, contextFrom, type ContextIds } from "./member-context.ts";
 
 export const membershipClaim = "membership";
 

@@ -1,4 +1,4 @@
-import type { UserDeps } from "../user/index.ts";
+import { type UserDeps, requireUser, type UserHold } from "../user/index.ts";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { GetMembershipSchema } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
@@ -9,7 +9,7 @@ import type {
 import { isOfService, type Scope, writeContext } from "../../authz/context.ts";
 import { writesOwnAccount } from "../../authz/limited.ts";
 import { coversEverybody } from "../../authz/holds.ts";
-import { permissionsFrom } from "../../authz/permissions.ts";
+import { permissionsFrom, type MemberContext, permissionMissing } from "../../authz/permissions.ts";
 import {
   memberPermission,
   permissionsOf,
@@ -24,8 +24,6 @@ import { changing } from "../object/plain.ts";
 import { listing } from "../object/queries.ts";
 import { toDetails } from "../object/details.ts";
 import { callerId, mayOn } from "../../authz/tenancy.ts";
-import { permissionMissing } from "../../authz/permissions.ts";
-import { requireUser, type UserHold } from "../user/index.ts";
 import { createContexts } from "./context.ts";
 import {
   acceptMember,
@@ -40,13 +38,7 @@ import {
   requireMayGive,
   requireMayTake,
 } from "./membership.ts";
-import {
-  contextOf,
-  type MemberContext,
-  namedContext,
-  ownerOf,
-  resourceScopeOf,
-} from "./member-context.ts";
+import { contextOf, namedContext, ownerOf, resourceScopeOf } from "./member-context.ts";
 import { newPower } from "./new-power.ts";
 import { powerReader } from "./power.ts";
 import { type MembershipRow, membershipQueries } from "./queries.ts";

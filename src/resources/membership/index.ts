@@ -11,14 +11,10 @@ import { ownerWarningEvents, sweepOwnerWarnings } from "./owner-warnings.ts";
 import { membershipProjection } from "./projection.ts";
 import { membershipsGoAlong, removeContentsOfMemberships } from "./remove-memberships.ts";
 
-export { membershipClaim } from "./events.ts";
-export { claimOf, type MemberContext } from "./member-context.ts";
-export { addMember, type Membership, membership } from "./membership.ts";
+export { managedMembers, memberMaker } from "./managed.ts";
 export { memberships } from "./projection.ts";
 export { linkHolders } from "./link-holders.ts";
 export { membershipReader } from "./queries.ts";
-export { newPower } from "./new-power.ts";
-export { ownerWarning, ownerWarningEvents, warnOwners } from "./owner-warnings.ts";
 export { powerReader } from "./power.ts";
 
 /** Memberships: who administers what. */

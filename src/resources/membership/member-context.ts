@@ -1,15 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { MembershipContextSchema } from "#gen/idsvc/resources/membership/v3alpha/membership_pb.ts";
-import type { Membership, ResourceScope } from "../../authz/permissions.ts";
+import type { MemberContext, Membership, ResourceScope } from "../../authz/permissions.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
-
-/** Where roles are held. Below the instance, the organization tells who owns the membership. */
-export type MemberContext =
-  | { type: "system" }
-  | { type: "instance" }
-  | { type: "organization"; organizationId: string }
-  | { type: "project"; projectId: string; organizationId: string }
-  | { type: "projectGrant"; grantId: string; projectId: string; organizationId: string };
 
 /** The ids of a context and of what it is in, as events name them. */
 export type ContextIds = { organizationId?: string; projectId?: string; grantId?: string };

@@ -1,15 +1,10 @@
-import type { Permissions } from "../../authz/permissions.ts";
+import type { MemberContext, Permissions } from "../../authz/permissions.ts";
 import { requireRoles } from "../../authz/roles.ts";
 import { failedPrecondition, notFound, permissionDenied } from "../../errors.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
 import type { AnyEvents } from "../../eventstore/event.ts";
 import { type Member, type MemberEvent, memberEvents } from "./events.ts";
-import {
-  asMembership,
-  contextFrom,
-  type ContextIds,
-  type MemberContext,
-} from "./member-context.ts";
+import { asMembership, contextFrom, type ContextIds } from "./member-context.ts";
 
 export type Membership = Omit<Member, "isPending"> & {
   context: MemberContext;

@@ -1,11 +1,10 @@
-import type { UserDeps } from "../user/index.ts";
+import { type UserDeps, cleanHands, type UserHold } from "../user/index.ts";
 import { isOfService } from "../../authz/context.ts";
 import { coversUser } from "../../authz/holds.ts";
+import type { NewMember } from "../../authz/ports.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { cleanHands, type UserHold } from "../user/index.ts";
 import { asMembership } from "./member-context.ts";
-import type { Membership } from "./membership.ts";
 import { powerReader } from "./power.ts";
 
 /**
@@ -18,7 +17,7 @@ export function newPower(deps: UserDeps) {
   return async (
     tx: Transaction,
     instanceId: string,
-    given: Membership | undefined,
+    given: NewMember | undefined,
     keep: readonly string[],
   ): Promise<UserHold[]> => {
     if (given === undefined) return [];

@@ -1,9 +1,10 @@
+import type { MemberContext } from "../../authz/permissions.ts";
 import type { AnyEvents, Recorded } from "../../eventstore/event.ts";
 import { objectRows, objectTable } from "../../projection/objects.ts";
 import { on, projection } from "../../projection/projection.ts";
 import { bool, json, text } from "../../storage/table.ts";
 import { type Member, memberEvents } from "./events.ts";
-import { columnsOf, contextFrom, type ContextIds, type MemberContext } from "./member-context.ts";
+import { columnsOf, contextFrom, type ContextIds } from "./member-context.ts";
 
 export const memberships = objectTable(
   "memberships",

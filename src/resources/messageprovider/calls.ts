@@ -1,6 +1,7 @@
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { decideOn } from "../../eventstore/transaction.ts";
-import { inheritedNotDeletable, inherits, type StatePolicy } from "../reuse/index.ts";
+import { inheritedNotDeletable, inherits } from "../object/reuse/context.ts";
+import type { StatePolicy } from "../object/reuse/state.ts";
 import type { ProviderFacts } from "./events.ts";
 import { type ProviderConfig, providerFixed } from "./kind.ts";
 import { logOf, ownerOf, type ProviderStorage } from "./storage.ts";

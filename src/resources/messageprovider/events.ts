@@ -5,7 +5,7 @@ import {
   payload,
   type Payload,
 } from "../../eventstore/event.ts";
-import type { StatePolicy } from "../reuse/index.ts";
+import type { StatePolicy } from "../object/reuse/state.ts";
 import type { MessageProviderKind, ProviderConfig, ProviderLevel } from "./kind.ts";
 
 /** `config` holds no secret. `statePolicy` is that of the context that the provider belongs to. */

@@ -2,7 +2,7 @@ import { isOneOf } from "../../projection/rows.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, eq } from "../../storage/drizzle.ts";
-import type { StatePolicy } from "../reuse/index.ts";
+import type { StatePolicy } from "../object/reuse/state.ts";
 import type { ProviderConfig } from "./kind.ts";
 import { type ProviderStorage, isReusable, logOf, logsOf } from "./storage.ts";
 import type { ProviderRow } from "./projection.ts";

@@ -2,7 +2,7 @@ import { providerEvents } from "./events.ts";
 import type { MessageProviderKind, ProviderConfig } from "./kind.ts";
 import { providerProjection, providerTable } from "./projection.ts";
 import { isReusable, type ProviderStorage } from "./storage.ts";
-import { defineStatePolicies } from "../reuse/index.ts";
+import { defineStatePolicies } from "../object/reuse/policies.ts";
 
 export { providerCalls } from "./calls.ts";
 export { type MessageProviderKind, providerFixed } from "./kind.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { failedPrecondition } from "../../errors.ts";
 import { aggregate, type Aggregate, changedFields, isEmpty } from "../../eventstore/aggregate.ts";
-import type { StatePolicy } from "../reuse/index.ts";
+import type { StatePolicy } from "../object/reuse/state.ts";
 import {
   isActivated,
   isAdded,

@@ -9,14 +9,9 @@ import { contextInvalid } from "../../authz/tenancy.ts";
 import { fromState } from "../object/filters.ts";
 import { objectQueries } from "../object/queries.ts";
 import { instances } from "../instance/index.ts";
-import {
-  actingContext,
-  createReuse,
-  type EffectiveState,
-  type Reusable,
-  type SeenResource,
-  type StatePolicy,
-} from "../reuse/index.ts";
+import { actingContext } from "../object/reuse/context.ts";
+import { createReuse, type Reusable, type SeenResource } from "../object/reuse/reuse.ts";
+import type { EffectiveState, StatePolicy } from "../object/reuse/state.ts";
 import { inForceReader } from "./in-force.ts";
 import { type ProviderConfig, providerNotFound } from "./kind.ts";
 import { isReusable, logOf, logsOf, ownerOf, type ProviderStorage, systemLog } from "./storage.ts";

@@ -1,5 +1,5 @@
 import type { OwnerRef } from "../../eventstore/event.ts";
-import type { StatePolicies } from "../reuse/index.ts";
+import type { StatePolicies } from "../object/reuse/policies.ts";
 import type { MessageProviderKind, ProviderConfig } from "./kind.ts";
 import type { ProviderTable } from "./projection.ts";
 

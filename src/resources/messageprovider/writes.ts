@@ -10,10 +10,13 @@ import {
   type WriteContext,
   type Written,
 } from "../../eventstore/transaction.ts";
-import { createReuse, type StatePolicy, policyId, inheritedReadOnly } from "../reuse/index.ts";
+import { inheritedReadOnly } from "../object/reuse/context.ts";
+import { policyId } from "../object/reuse/policies.ts";
+import { createReuse } from "../object/reuse/reuse.ts";
+import type { StatePolicy } from "../object/reuse/state.ts";
 import { type OwnerRef } from "../../eventstore/event.ts";
 import { type ProviderConfig } from "./kind.ts";
-import { newSigningKey } from "../object/signing-key.ts";
+import { newSigningKey } from "../object/new-secret.ts";
 import { type Deps } from "../../projection/module.ts";
 import { allIds } from "../../projection/ids.ts";
 import { requireSequence } from "../../eventstore/expected-sequence.ts";
@@ -39,6 +42,8 @@ export function providerWrites<C extends ProviderConfig>(
   const aggregate = providerAggregate(kind);
   const reuse = createReuse(db, policies);
   const refOf = (log: string, id: string) => providerSecretRef(kind, log, id);
+  const rotate = (tx: Transaction, log: string, id: string) =>
+    newSigningKey(tx, secrets, refOf(log, id));
   return { setPolicy, makeOnlyOne, patchInherited, requireKeys, store, rotate };
 
   async function patchInherited(
@@ -101,11 +106,5 @@ export function providerWrites<C extends ProviderConfig>(
       tx.write(await secrets.put(refOf(log, id), Buffer.from(secret), tx.now));
     }
     return {};
-  }
-
-  async function rotate(tx: Transaction, log: string, id: string): Promise<{ signingKey: string }> {
-    const { change, signingKey } = await newSigningKey(secrets, refOf(log, id), tx.now);
-    tx.write(change);
-    return { signingKey };
   }
 }

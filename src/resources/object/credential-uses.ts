@@ -2,6 +2,7 @@ import { rowsWhere } from "../../projection/rows.ts";
 import type { CredentialUse } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
+import { deferredWrite } from "../../storage/deferred-write.ts";
 import { putRow } from "../../storage/row-change.ts";
 import { instant, table, text } from "../../storage/table.ts";
 
@@ -40,8 +41,6 @@ export function createCredentialUses(
   const known = new Map<string, Map<string, Known[]>>();
   let count = 0;
   let waiting: CredentialUse[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let flushing: Promise<void> = Promise.resolve();
 
   function remember({ instanceId, ownerId, kind, id }: CredentialUse, at: number): void {
     if (count >= mostKnown) {
@@ -76,14 +75,13 @@ export function createCredentialUses(
     await db.commit({ instanceId, expect: [], claims: [], events: [], changes });
   }
 
-  async function flush(): Promise<void> {
-    timer = undefined;
+  const flushing = deferredWrite(async () => {
     const taken = waiting;
     waiting = [];
     for (const [instanceId, uses] of Map.groupBy(taken, (each) => each.instanceId)) {
       await write(instanceId, uses).catch(onError);
     }
-  }
+  }, flushMs);
 
   return {
     note(use) {
@@ -96,13 +94,9 @@ export function createCredentialUses(
       else if (at - last.at < hourMs) return;
       else last.at = at;
       waiting.push(use);
-      timer ??= setTimeout(() => void (flushing = flushing.then(flush)), flushMs);
+      flushing.ask();
     },
-    async [Symbol.asyncDispose]() {
-      clearTimeout(timer);
-      await flushing;
-      if (waiting.length > 0) await flush();
-    },
+    [Symbol.asyncDispose]: flushing[Symbol.asyncDispose],
   };
 }
 

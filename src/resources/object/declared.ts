@@ -1,5 +1,10 @@
-import type { AnyPayload, Payload, PayloadRules, Recorded } from "../../eventstore/event.ts";
-import { payload } from "../../eventstore/event.ts";
+import {
+  type AnyPayload,
+  type Payload,
+  type PayloadRules,
+  type Recorded,
+  payload,
+} from "../../eventstore/event.ts";
 import type { RowChange } from "../../storage/row-change.ts";
 import type { on } from "../../projection/projection.ts";
 import type {

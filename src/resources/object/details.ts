@@ -37,21 +37,15 @@ export const toDetails = ({
   resourceOwner: toOwner(owner),
 });
 
+type OwnedRow = Omit<Written, "owner">;
+
 /** The Details of an object that an instance owns, from its row. */
-export const toInstanceOwnedDetails = (row: {
-  instanceId: string;
-  id: string;
-  sequence: bigint;
-  changeDate: Date;
-}) => toDetails({ ...row, owner: { type: "instance", id: row.instanceId } satisfies OwnerRef });
+export const toInstanceOwnedDetails = (row: OwnedRow & { instanceId: string }) =>
+  toDetails({ ...row, owner: { type: "instance", id: row.instanceId } });
 
 /** The Details of an object that an organization owns, from its row. */
-export const toOrganizationOwnedDetails = (row: {
-  organizationId: string;
-  id: string;
-  sequence: bigint;
-  changeDate: Date;
-}) => toDetails({ ...row, owner: { type: "org", id: row.organizationId } satisfies OwnerRef });
+export const toOrganizationOwnedDetails = (row: OwnedRow & { organizationId: string }) =>
+  toDetails({ ...row, owner: { type: "org", id: row.organizationId } });
 
 /** What a search says of its result; sequence and time are the head of the log that it saw (C2). */
 export const toListDetails = (

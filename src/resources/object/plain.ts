@@ -2,7 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import { cachedResponse } from "../../authz/response-cache.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
-import { mayOn, organizationOf } from "../../authz/tenancy.ts";
+import { mayOn, organizationOf, type Owned } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import type { Awaitable } from "../../awaitable.ts";
 import type { DomainError } from "../../errors.ts";
@@ -136,6 +136,16 @@ export function plainHandlers<S extends DescService, K extends keyof S["method"]
   return Object.fromEntries(handlers) as Pick<Handlers<S>, K>;
 }
 
+/** The check of a method that names an object of an organization: who may do it where the object is. */
+export const whereItIs =
+  (
+    { tenancy }: Pick<Deps, "tenancy">,
+    find: (instanceId: string, id: string) => Awaitable<Owned | undefined>,
+    missing: () => DomainError,
+  ) =>
+  async ({ id }: { id: string }, scope: Scope): Promise<void> =>
+    tenancy.require(scope, await find(scope.instanceId, id), missing);
+
 /**
  * Who may do what to objects that organizations own, by the permissions of the methods: create where the call says, all else where
  * the object is.
@@ -151,9 +161,7 @@ export function plainAuthorize<S extends DescService>(
     const { act } = scope.policy;
     if (!mayOn(scope, act, { organizationId: organizationOf(scope) })) throw permissionMissing(act);
   };
-  const byId = authorizeById(service, async ({ id }, scope) =>
-    tenancy.require(scope, await find(scope.instanceId, id), missing),
-  );
+  const byId = authorizeById(service, whereItIs({ tenancy }, find, missing));
   return { ...byId, ...(create && { [create.localName]: inContext }) };
 }
 

@@ -1,4 +1,11 @@
-import type { UserDeps } from "../user/index.ts";
+import {
+  type UserDeps,
+  homesReader,
+  user,
+  userChecks,
+  userNamesReader,
+  userNotFound,
+} from "../user/index.ts";
 import type {
   PatchSessionRequest,
   SessionService,
@@ -11,7 +18,6 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import { toDetails, toListDetails } from "../object/details.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { organization } from "../org/index.ts";
-import { homesReader, user, userChecks, userNamesReader, userNotFound } from "../user/index.ts";
 import { sessionChange } from "./change.ts";
 import { createSessionChecks } from "./checks.ts";
 import { toGetSession } from "./convert.ts";

@@ -1,10 +1,8 @@
 import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import type { RequestChallenges } from "#gen/idsvc/resources/session/v3alpha/challenge_pb.ts";
-import type { Held } from "../../authz/holds.ts";
 import type { HeldBy } from "../../authz/service.ts";
-import { loadIn } from "../../eventstore/load-in.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
+import { userOf } from "../object/user-of.ts";
 import { checkedUser } from "./checks.ts";
 import { requireNamed } from "./end-others.ts";
 import { handsOver } from "./patch-right.ts";
@@ -23,10 +21,7 @@ export function usersOfSessions(deps: Pick<Deps, "db" | "events">): HeldBy<typeo
 
   const isReturned = (challenges: RequestChallenges | undefined): boolean =>
     challenges?.otpSms?.returnCode === true || challenges?.otpEmail?.delivery.case === "returnCode";
-  const userOf = async (id: string, instanceId: string, tx?: Transaction): Promise<Held[]> => {
-    const { state } = await loadIn(events, instanceId, tx)(session, id);
-    return state?.user === undefined ? [] : [{ userId: state.user.id }];
-  };
+  const itsUser = userOf(events, session, (state) => state?.user?.id);
 
   return {
     async createSession({ session: wanted }, { instanceId }) {
@@ -42,14 +37,14 @@ export function usersOfSessions(deps: Pick<Deps, "db" | "events">): HeldBy<typeo
         const userId = await idOf(instanceId, named);
         if (userId !== undefined) return [{ userId }];
       }
-      const [row, held] = [await byId(instanceId, id), await userOf(id, instanceId, tx)];
+      const [row, held] = [await byId(instanceId, id), await itsUser({ id }, scope, tx)];
       if (row === undefined || isReturned(wanted?.challenges)) return held;
       return held.filter(({ userId }) =>
         handsOver({ id, creatorId: row.creatorId, user: { id: userId } }, scope),
       );
     },
     endOtherSessions: (request, scope) => [{ userId: requireNamed(request, scope) }],
-    deleteSession: ({ id, sessionToken }, { instanceId }, tx) =>
-      sessionToken === undefined ? userOf(id, instanceId, tx) : [],
+    deleteSession: (request, scope, tx) =>
+      request.sessionToken === undefined ? itsUser(request, scope, tx) : [],
   };
 }

@@ -1,4 +1,4 @@
-import type { UserDeps } from "../user/index.ts";
+import { type UserDeps, linkedUserReader } from "../user/index.ts";
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { IDPInformationSchema } from "#gen/idsvc/resources/session/v3alpha/idp_intent_pb.ts";
 import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
@@ -9,8 +9,7 @@ import type { Way } from "../../federation/index.ts";
 import type { Deps } from "../../projection/module.ts";
 import { ownPages } from "../app/index.ts";
 import { toDetails } from "../object/details.ts";
-import { createIdpLogins, type Said } from "../idpintent/index.ts";
-import { linkedUserReader } from "../user/index.ts";
+import { createIdpLogins, type Said } from "../idp/index.ts";
 
 export function idpIntentHandlers(deps: UserDeps) {
   const intents = createIdpLogins(deps, linkedUserReader(deps));

@@ -26,17 +26,16 @@ export {
   methodsOf,
   type Proofs,
   provenBy,
-  secondFactorAt,
 } from "./proofs.ts";
 export { sessionMakers } from "./makers.ts";
 export { type DemandReader, demandReader, missingProof, type Progress } from "./policy.ts";
-export { type FoundSession, isLiving, sessionById } from "./queries.ts";
-export { session, sessionNotFound } from "./session.ts";
+export { isLiving, sessionById } from "./queries.ts";
+export { session } from "./session.ts";
 export { sessionEvents } from "./events.ts";
 export { sessions } from "./projection.ts";
 export { maxAgeMs as maxStepUpAgeMs, stepUp, strengthsHeld } from "./step-up.ts";
 export { createTrustedBrowsers, endTrust, type TrustedBrowsers } from "./trusted-browsers.ts";
-export { createVisits, sessionVisits, type Visit, type Visits } from "./visits.ts";
+export { createVisits, type Visit } from "./visits.ts";
 export { sessionCaller, sessionTokens } from "./token.ts";
 
 /**

@@ -1,6 +1,7 @@
 import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
+import { deferredWrite } from "../../storage/deferred-write.ts";
 import { and, eq, gte } from "../../storage/drizzle.ts";
 import { putRow } from "../../storage/row-change.ts";
 import { instant, int64, table, text } from "../../storage/table.ts";
@@ -52,8 +53,6 @@ export function countLogIns(
 ): AsyncDisposable {
   const due = new Set<Counted>();
   let today = "";
-  let timer: NodeJS.Timeout | undefined;
-  let flushing: Promise<void> = Promise.resolve();
 
   function add(instanceId: string, organizationId: string): void {
     const key = keyOf(instanceId, organizationId);
@@ -65,8 +64,7 @@ export function countLogIns(
     due.add(found);
   }
 
-  async function flush(): Promise<void> {
-    timer = undefined;
+  const flushing = deferredWrite(async () => {
     const expiresAt = new Date(now().getTime() + keptMs);
     const rows = [...due].map((each) => ({ ...each, count: BigInt(each.count) }));
     due.clear();
@@ -76,7 +74,7 @@ export function countLogIns(
       );
       await db.commit({ instanceId, expect: [], claims: [], events: [], changes }).catch(onError);
     }
-  }
+  }, flushMs);
 
   const forget = db.onInsert(sessions, ({ instanceId, userId, organizationId }) => {
     if (userId === "") return;
@@ -85,14 +83,12 @@ export function countLogIns(
     today = day;
     add(String(instanceId), "");
     add(String(instanceId), String(organizationId));
-    timer ??= setTimeout(() => void (flushing = flushing.then(flush)), flushMs).unref();
+    flushing.ask();
   });
   return {
     async [Symbol.asyncDispose]() {
       forget();
-      clearTimeout(timer);
-      await flushing;
-      await flush();
+      await flushing[Symbol.asyncDispose]();
     },
   };
 }

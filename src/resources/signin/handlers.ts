@@ -10,11 +10,12 @@ import type { Authorize, Handlers, HeldBy } from "../../authz/service.ts";
 import { notFound } from "../../errors.ts";
 import { withoutExpectation } from "../../eventstore/expected-sequence.ts";
 import type { Seen } from "../../eventstore/presence.ts";
-import { loadIn } from "../../eventstore/load-in.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { type AppReader, appReader } from "../app/index.ts";
 import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
+import { whereItIs } from "../object/plain.ts";
+import { userOf } from "../object/user-of.ts";
 import {
   createVisits,
   endSession,
@@ -37,25 +38,14 @@ export type SignedInAppReader = (
 // So many sign-ins are read together: as each may have many sessions, all of a page might be too many.
 const shownAtOnce = 50;
 
-export function signInAuthorize(deps: Deps): Authorize<Service> {
-  const queries = signInQueries(deps);
-  return {
-    async deleteSignIn({ id }, scope) {
-      const row = await queries.find(scope.instanceId, id);
-      await deps.tenancy.require(scope, row, signInNotFound);
-    },
-  };
-}
+export const signInAuthorize = (deps: Deps): Authorize<Service> => ({
+  deleteSignIn: whereItIs(deps, signInQueries(deps).find, signInNotFound),
+});
 
 /** Whom the end of a sign-in shuts out. */
-export function usersOfSignIns({ events }: Pick<Deps, "events">): HeldBy<Service> {
-  return {
-    async deleteSignIn({ id }, { instanceId }, tx) {
-      const { state } = await loadIn(events, instanceId, tx)(session, id);
-      return state?.user === undefined ? [] : [{ userId: state.user.id }];
-    },
-  };
-}
+export const usersOfSignIns = ({ events }: Pick<Deps, "events">): HeldBy<Service> => ({
+  deleteSignIn: userOf(events, session, (state) => state?.user?.id),
+});
 
 export function signInHandlers(deps: Deps, appsOf: SignedInAppReader): Handlers<Service> {
   const { db, events } = deps;

@@ -8,8 +8,6 @@ import {
   usersOfSignIns,
 } from "./handlers.ts";
 
-export type { SignedInAppReader } from "./handlers.ts";
-
 /**
  * Where people are signed in (L3). It stores nothing: a sign-in is what the sessions of a person in a browser are.
  * @param signedInApps the apps that hold something of sessions

@@ -4,7 +4,7 @@ import type {
   PatchSMTPProvider,
 } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_pb.ts";
 import type { SeenProvider } from "../messageprovider/index.ts";
-import { toSeen, toStatePolicy } from "../reuse/index.ts";
+import { toSeen, toStatePolicy } from "../object/reuse/convert.ts";
 import { joinHost, type MailConfig } from "./config.ts";
 
 /** A provider as a context sees it: who inherits it learns what its mails tell anyway, not how it is reached. */

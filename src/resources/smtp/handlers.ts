@@ -3,7 +3,7 @@ import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import { listing } from "../object/queries.ts";
 import { type MailProvider, providerCalls } from "../messageprovider/index.ts";
-import { fromStatePolicy } from "../reuse/index.ts";
+import { fromStatePolicy } from "../object/reuse/convert.ts";
 import { newConfig, patchedConfig, smtp } from "./config.ts";
 import { givenFields, toGetSmtpProvider } from "./convert.ts";
 import { mailProviders } from "./providers.ts";
@@ -64,7 +64,7 @@ export function smtpHandlers(deps: Deps, sendTest: SendTest): Handlers<typeof SM
       const { instanceId } = scope;
       const to = test?.receiverAddress ?? "";
       const at = { instanceId, organizationId: "", channel: "email", to } as const;
-      await sendTest(at, await usable.of(row));
+      await sendTest(at, await usable.use(row));
       return {};
     },
   };

@@ -1,9 +1,8 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { MessageInitShape, JsonObject } from "@bufbuild/protobuf";
 import type { SetEmail, SetPhone } from "#gen/idsvc/resources/user/v3alpha/contact_pb.ts";
 import { type GetUserSchema, UserState } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { toOrganizationOwnedDetails } from "../object/details.ts";
-import type { JsonObject } from "@bufbuild/protobuf";
 import type { toAuthenticators } from "./authenticator/convert.ts";
 import type { Throttling } from "./check/attempts.ts";
 import type { Delivery } from "./codes.ts";

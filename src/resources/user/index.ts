@@ -49,19 +49,13 @@ export { activeUserReader } from "./active-user.ts";
 export { userAuthenticators } from "./authenticator/projection.ts";
 export { linkedUserReader } from "./idp-link/linked-user.ts";
 export { usersLinkedTo } from "./authenticator/linked.ts";
-export { idpLinkKey } from "./authenticator/events.ts";
 export { authenticatorReader, type AuthenticatorRow } from "./authenticator/queries.ts";
 export { cleanHands, type UserHold } from "./clean-hands.ts";
 export { createKnownBrowsers, type KnownBrowsers } from "./check/known-browsers.ts";
 export { clientIdClaim, formerClientIds, holdClientId } from "./client-id.ts";
 export { clientIdIsId, idGuard, namedTypes } from "./free-id.ts";
 export { type UserChecks, userChecks } from "./checks.ts";
-export {
-  canLogIn,
-  authenticatorsOf,
-  lastsUntil,
-  requireRoom,
-} from "./authenticator/authenticators.ts";
+export { canLogIn, lastsUntil, requireRoom } from "./authenticator/authenticators.ts";
 export { changeContact } from "./contact.ts";
 export type { Delivery } from "./codes.ts";
 export { userEvents } from "./events.ts";
@@ -70,14 +64,11 @@ export { userFinder } from "./finder.ts";
 export { homesReader } from "./homes.ts";
 export { linkIdp } from "./idp-link/idp-link.ts";
 export {
-  type LoginNameReader,
   loginNameReader,
   type UserNames,
-  type UserNamesReader,
   usernameReader,
   usernamesElsewhere,
   userNamesReader,
-  type VerifiedContactReader,
   verifiedContactReader,
 } from "./login-name.ts";
 export {
@@ -92,12 +83,11 @@ export { metadata, metadataId, setMetadata } from "./metadata-events.ts";
 export { userMetadata } from "./metadata-projection.ts";
 export { metadataReader, profileReader, type UserProfile } from "./profile.ts";
 export { users } from "./projection.ts";
-export { type MachineCredentials, machineCredentials } from "./machine/credentials.ts";
-export { deniable, type Notice, noticeJob, tellNews } from "./notice.ts";
+export { machineCredentials } from "./machine/credentials.ts";
+export { deniable, noticeJob, tellNews } from "./notice.ts";
 export { type DueNotice, noticeSource, type NoticeTopic } from "./notice-source.ts";
-export { type Newcomers, createNewcomers } from "./newcomers.ts";
+export { createNewcomers } from "./newcomers.ts";
 export type { IssuedOtp } from "./otp/otp.ts";
-export type { PasswordOutcome } from "./password/check.ts";
 export { createDenials } from "./denial.ts";
 export { requireMachine } from "./person.ts";
 export { addRecoveryLink, recoveryLinks } from "./recovery-link.ts";
@@ -122,7 +112,6 @@ export { reachOf, requireVouching } from "./vouch.ts";
 export type { UserVerification } from "./web-authn/challenges.ts";
 export { unpreparable } from "./web-authn/prepared.ts";
 export { type KnownPasskeys, knownPasskeys } from "./web-authn/known-passkeys.ts";
-export type { WebAuthNOutcome } from "./web-authn/web-authn.ts";
 
 /** Users: people and machines that log in. */
 export const userModule: Module<UserDeps> = {

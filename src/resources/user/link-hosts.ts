@@ -1,3 +1,4 @@
+import { pageAddress } from "../../authz/host.ts";
 import type { Deps } from "../../projection/module.ts";
 import { instanceReader } from "../instance/index.ts";
 
@@ -10,9 +11,9 @@ const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 export function linkHosts({ db, policies }: Pick<Deps, "db" | "policies">) {
   const instances = instanceReader(db);
   return async (instanceId: string, address: string): Promise<boolean> => {
-    if (!URL.canParse(address)) return false;
-    const { protocol, hostname, host, username, password } = new URL(address);
-    if (!["http:", "https:"].includes(protocol) || username !== "" || password !== "") return false;
+    const page = pageAddress(address);
+    if (page === undefined) return false;
+    const { protocol, hostname, host } = page;
     if ((await instances.byDomain(hostname))?.id === instanceId) return true;
     if (protocol !== "https:" && !loopback.has(hostname)) return false;
     const { allowedLinkHosts } = await policies.security(instanceId);

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { NoteUse, SessionMakers, TokensInName } from "../../authz/ports.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import type { IntentPorts } from "../idpintent/index.ts";
+import type { IntentPorts } from "../idp/index.ts";
 
 /** Data of a user as they stand by a schema. */
 export type SchemaData = {

@@ -1,6 +1,5 @@
 import type { UserDeps } from "./ports.ts";
-import type { WriteContext } from "../../eventstore/transaction.ts";
-import type { Transaction } from "../../eventstore/transaction.ts";
+import type { WriteContext, Transaction } from "../../eventstore/transaction.ts";
 import { endAuthenticators } from "./authenticator/removal.ts";
 import { inUnit } from "./change.ts";
 import { recoveryLink } from "./code-kinds.ts";

@@ -6,7 +6,6 @@ import { userSchemaHandlers } from "./handlers.ts";
 import { userSchemas } from "./userschema.ts";
 
 export { schemasOfUsers } from "./of-users.ts";
-export { userSchemaInactive } from "./userschema.ts";
 
 /**
  * User schemas: what the data of users looks like, and who may read and write it.

@@ -8,7 +8,6 @@ import { webKeys } from "./web-key.ts";
 import { resourceModule } from "../object/module.ts";
 import { startRotation, type TimesOf } from "./rotation.ts";
 
-export { newDefaultWebKey } from "./keys.ts";
 export { type PublishedKey, type Signer, webKeyReader } from "./reader.ts";
 export { webKeysOf } from "./signing.ts";
 

@@ -1,6 +1,5 @@
 import type { Awaitable } from "../../awaitable.ts";
-import type { Scope } from "../../authz/context.ts";
-import { writeContext } from "../../authz/context.ts";
+import { type Scope, writeContext } from "../../authz/context.ts";
 import { CachedResponse } from "../../authz/response-cache.ts";
 import type { OwnerRef } from "../../eventstore/event.ts";
 import type { Deps } from "../../projection/module.ts";

@@ -1,5 +1,5 @@
 import { memberEvents } from "../../../src/resources/membership/events.ts";
-import { membership } from "../../../src/resources/membership/index.ts";
+import { membership } from "../../../src/resources/membership/membership.ts";
 import { addCaller, type TestApp } from "../../support/app.ts";
 
 /**

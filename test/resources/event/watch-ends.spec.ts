@@ -118,7 +118,7 @@ describe("a watcher", () => {
     const mine = await addOrganization();
     const { token, membershipId } = await readerOf(app, mine);
     const loaded = await kernel.events.load(
-      (await import("../../../src/resources/membership/index.ts")).membership,
+      (await import("../../../src/resources/membership/membership.ts")).membership,
       app.made.instance_id,
       membershipId,
     );

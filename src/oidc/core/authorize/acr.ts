@@ -1,5 +1,4 @@
-import type { Parameters } from "../form.ts";
-import { words } from "../form.ts";
+import { type Parameters, words } from "../form.ts";
 import type { AcrRequest, AuthorizationRequest, BrowserSession, ClaimsRequest } from "../ports.ts";
 import { refuse } from "./refusal.ts";
 

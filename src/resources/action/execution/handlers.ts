@@ -3,7 +3,7 @@ import { writeContext } from "../../../authz/context.ts";
 import type { Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { toDetails, toInstanceOwnedDetails, toListDetails } from "../../object/details.ts";
-import { removeExecution } from "../delete-execution.ts";
+import { removeExecution } from "../deletions.ts";
 import { type ActionPorts, setExecution } from "../put-execution.ts";
 import { fromCondition, functions, toCondition } from "./condition.ts";
 import { executionSearch, type ExecutionRow } from "./queries.ts";

@@ -6,8 +6,8 @@ import type { Deps } from "../../../projection/module.ts";
 import { listing } from "../../object/queries.ts";
 import { decideOn } from "../../../eventstore/transaction.ts";
 import { answering } from "../../object/plain.ts";
-import { newSigningKey } from "../../object/signing-key.ts";
-import { removeTarget } from "../delete-target.ts";
+import { newSigningKey } from "../../object/new-secret.ts";
+import { removeTarget } from "../deletions.ts";
 import { toChanges, toConfig, toGetTarget, urlOf } from "./convert.ts";
 import { type TargetRow, targetQueries } from "./queries.ts";
 import { signingKeyRef } from "./signing-key.ts";
@@ -40,9 +40,7 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
         const added = targets.add(loaded.state, toConfig(wanted));
         tx.record(targets.aggregate, loaded, added, instanceOwner(scope));
         const ref = signingKeyRef(scope.instanceId, loaded.id);
-        const { signingKey, change } = await newSigningKey(secrets, ref, tx.now);
-        tx.write(change);
-        return { written: tx.written(loaded), signingKey };
+        return { written: tx.written(loaded), ...(await newSigningKey(tx, secrets, ref)) };
       });
     },
 
@@ -57,9 +55,7 @@ export function targetHandlers(deps: Deps): Pick<Handlers<typeof ActionService>,
         const written = tx.written(changed);
         if (!rotateSigningKey) return { written };
         const ref = signingKeyRef(scope.instanceId, id);
-        const { signingKey, change } = await newSigningKey(secrets, ref, tx.now);
-        tx.write(change);
-        return { written, signingKey };
+        return { written, ...(await newSigningKey(tx, secrets, ref)) };
       });
     },
 

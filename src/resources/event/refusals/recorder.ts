@@ -6,6 +6,7 @@ import { whoIn } from "../../../eventstore/origins.ts";
 import type { Presence } from "../../../eventstore/presence.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
+import { deferredWrite } from "../../../storage/deferred-write.ts";
 import { deleteRows, putRow, type RowChange } from "../../../storage/row-change.ts";
 import type { Table } from "../../../storage/table.ts";
 import type { HomesOf } from "../origins.ts";
@@ -39,8 +40,6 @@ export function createRefusals(parts: Parts, onError: (error: unknown) => void):
   const { events, now, newId } = parts;
   const tally = createTally(mostAnHour);
   const reasons = createReasonCounts();
-  let timer: NodeJS.Timeout | undefined;
-  let flushing: Promise<void> = Promise.resolve();
 
   async function write(instanceId: string, due: readonly Counted[]): Promise<void> {
     const ids = due.map(({ id }) => id ?? newId());
@@ -65,27 +64,22 @@ export function createRefusals(parts: Parts, onError: (error: unknown) => void):
     for (const each of written) each.id ??= ids[due.indexOf(each)];
   }
 
-  async function flush(): Promise<void> {
-    timer = undefined;
+  const flushing = deferredWrite(async () => {
     for (const [instanceId, due] of Map.groupBy(tally.due(), (each) => each.refused.instanceId)) {
       for (let from = 0; from < due.length; from += atOnce) {
         await write(instanceId, due.slice(from, from + atOnce)).catch(onError);
       }
     }
-  }
+  }, flushMs);
 
   return {
     noted: reasons.noted,
     note(refused) {
       reasons.add(refused);
       tally.add(refused, now());
-      timer ??= setTimeout(() => void (flushing = flushing.then(flush)), flushMs).unref();
+      flushing.ask();
     },
-    async [Symbol.asyncDispose]() {
-      clearTimeout(timer);
-      await flushing;
-      await flush();
-    },
+    [Symbol.asyncDispose]: flushing[Symbol.asyncDispose],
   };
 }
 

@@ -2,6 +2,7 @@ import type { UsageCounter } from "../../../authz/ports.ts";
 import { whenKnown } from "../../../awaitable.ts";
 import type { Database } from "../../../storage/database.ts";
 import { rowsWhere } from "../../../projection/rows.ts";
+import { deferredWrite } from "../../../storage/deferred-write.ts";
 import { cachedRead, current } from "../../../storage/read-cache.ts";
 import { putRow } from "../../../storage/row-change.ts";
 import { instant, int64, table, text } from "../../../storage/table.ts";
@@ -49,8 +50,6 @@ export function createUsage(
   const own = new Map<string, Counts>();
   const changed = new Set<string>();
   let day = "";
-  let timer: NodeJS.Timeout | undefined;
-  let flushing: Promise<void> = Promise.resolve();
 
   function today(): string {
     const date = dayOf(now());
@@ -74,8 +73,7 @@ export function createUsage(
     await db.commit({ instanceId, expect: [], claims: [], events: [], changes: [row] });
   }
 
-  async function flush(): Promise<void> {
-    timer = undefined;
+  const flushing = deferredWrite(async () => {
     const due = [...changed];
     changed.clear();
     const written = due.map(async (instanceId) => {
@@ -83,7 +81,7 @@ export function createUsage(
       if (counts !== undefined) await write(instanceId, counts).catch(onError);
     });
     await Promise.all(written);
-  }
+  }, flushMs);
 
   function countOne(what: Counted, instanceId: string): void {
     today();
@@ -91,7 +89,7 @@ export function createUsage(
     if (counts === undefined) own.set(instanceId, (counts = { requests: 0, tokens: 0 }));
     counts[what] += 1;
     changed.add(instanceId);
-    timer ??= setTimeout(() => void (flushing = flushing.then(flush)), flushMs);
+    flushing.ask();
   }
 
   return {
@@ -111,11 +109,7 @@ export function createUsage(
       whenKnown(quotasOf(instanceId), (quotas) => {
         if (quotas?.[quotaOf[what]] !== undefined) countOne(what, instanceId);
       }),
-    async [Symbol.asyncDispose]() {
-      clearTimeout(timer);
-      await flushing;
-      await flush();
-    },
+    [Symbol.asyncDispose]: flushing[Symbol.asyncDispose],
   };
 }
 

@@ -1,5 +1,5 @@
 import type { WriteContext } from "../../../eventstore/transaction.ts";
-import { createIdpIntents, type IntentProof } from "../../idpintent/index.ts";
+import { createIdpIntents, type IntentProof } from "../../idp/index.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
 import type { Judgement } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";

@@ -1,5 +1,5 @@
 import type { Deps } from "../../../projection/module.ts";
-import type { LinkedUser } from "../../idpintent/index.ts";
+import type { LinkedUser } from "../../idp/index.ts";
 import { idpLinkKey } from "../authenticator/events.ts";
 import { authenticatorReader } from "../authenticator/queries.ts";
 import { user } from "../user.ts";

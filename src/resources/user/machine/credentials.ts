@@ -1,28 +1,14 @@
 import { type Awaitable, whenKnown } from "../../../awaitable.ts";
-import { randomToken, tokenPrefixes } from "../../../crypto/digests.ts";
-import type { SecretStore } from "../../../eventstore/secret-store.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
-import type { RowChange } from "../../../storage/row-change.ts";
 import { type ActiveUser, activeUserReader } from "../active-user.ts";
 import { userAuthenticators } from "../authenticator/projection.ts";
 import { authenticatorReader } from "../authenticator/queries.ts";
-import { secretsOfUsers, type UserRef } from "../user-ref.ts";
+import { secretsOfUsers } from "../user-ref.ts";
 
 const machineSecretKind = "machine_secret";
 
 export const machineSecretRef = secretsOfUsers(machineSecretKind);
-
-/** A new client secret of a machine user, shown once, and the row that recognises it, in the place of the one before. */
-export async function newMachineSecret(
-  secrets: SecretStore,
-  user: UserRef,
-  createdAt: Date,
-): Promise<{ clientSecret: string; change: RowChange }> {
-  const clientSecret = randomToken(tokenPrefixes.clientSecret);
-  const change = await secrets.putDigest(machineSecretRef(user), clientSecret, createdAt);
-  return { clientSecret, change };
-}
 
 /** Recognises machine users, for the token endpoint; only while they and their organizations are active. */
 export type MachineCredentials = {

@@ -6,11 +6,12 @@ import type { Credentials } from "../credentials.ts";
 import { userEvents } from "../events.ts";
 import { newClientKeys } from "../../../crypto/client-key.ts";
 import { requireClientKey } from "../../object/client-key.ts";
+import { newClientSecret } from "../../object/new-secret.ts";
 import { toExpiration } from "../../object/expiration.ts";
 import { idGuard } from "../free-id.ts";
 import { requireMachine } from "../person.ts";
 import { type User, user } from "../user.ts";
-import { newMachineSecret } from "./credentials.ts";
+import { machineSecretRef } from "./credentials.ts";
 
 export function machineHandlers({ deps }: Credentials) {
   const { events, secrets, newId, now } = deps;
@@ -49,9 +50,7 @@ export function machineHandlers({ deps }: Credentials) {
         // What an older store has stays, also with a new secret.
         if (before?.address !== clientId) await ids.requireNoId(tx, scope.instanceId, clientId);
         record([userEvents["machine.secret.set"]({ clientId })]);
-        const { clientSecret, change: row } = await newMachineSecret(secrets, ref, tx.now);
-        tx.write(row);
-        return { clientId, clientSecret };
+        return { clientId, ...(await newClientSecret(tx, secrets, machineSecretRef(ref))) };
       }),
   } satisfies Partial<Handlers<typeof UserService>>;
 }

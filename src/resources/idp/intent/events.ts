@@ -1,4 +1,4 @@
-import { defineEvents, type EventOf, payload } from "../../eventstore/event.ts";
+import { defineEvents, type EventOf, payload } from "../../../eventstore/event.ts";
 
 const succeeded = () => payload<{ idpId: string; userId: string }>();
 

@@ -2,8 +2,9 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import { DirectoryATenantType } from "#gen/idsvc/resources/idp/v3alpha/directory_a_pb.ts";
 import type { LDAPAttributes } from "#gen/idsvc/resources/idp/v3alpha/ldap_pb.ts";
 import { SAMLBinding, SAMLNameIDFormat } from "#gen/idsvc/resources/idp/v3alpha/saml_pb.ts";
-import type { LdapConfig, ProviderConfig, SamlConfig } from "../../federation/index.ts";
-import type { Idp, IdpConfigs } from "../idp/index.ts";
+import type { LdapConfig, ProviderConfig, SamlConfig } from "../../../federation/index.ts";
+import type { IdpConfigs } from "../provider-types.ts";
+import type { Idp } from "../reader.ts";
 
 /** What the protocols need of a provider as it is stored. */
 export function toProviderConfig({ type, config }: Idp): ProviderConfig {

@@ -1,14 +1,14 @@
-import { aggregate } from "../../eventstore/aggregate.ts";
+import { aggregate } from "../../../eventstore/aggregate.ts";
 import {
   type AnyEvents,
   defineEvents,
   type NewEvent,
   payload,
   type Recorded,
-} from "../../eventstore/event.ts";
-import { on, type Projection, projection, touch } from "../../projection/projection.ts";
-import { deleteRows, putRow, type RowChange } from "../../storage/row-change.ts";
-import { instant, int64, table, text } from "../../storage/table.ts";
+} from "../../../eventstore/event.ts";
+import { on, type Projection, projection, touch } from "../../../projection/projection.ts";
+import { deleteRows, putRow, type RowChange } from "../../../storage/row-change.ts";
+import { instant, int64, table, text } from "../../../storage/table.ts";
 import type { StatePolicy } from "./state.ts";
 
 type PolicySet = { resourceId: string; policy: StatePolicy };

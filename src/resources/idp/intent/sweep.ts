@@ -1,7 +1,7 @@
-import type { Sweep } from "../../jobs/sweeper.ts";
-import type { Deps } from "../../projection/module.ts";
-import { asc, lte } from "../../storage/drizzle.ts";
-import { deleteRows } from "../../storage/row-change.ts";
+import type { Sweep } from "../../../jobs/sweeper.ts";
+import type { Deps } from "../../../projection/module.ts";
+import { asc, lte } from "../../../storage/drizzle.ts";
+import { deleteRows } from "../../../storage/row-change.ts";
 import { identityRef, idpIntents } from "./table.ts";
 
 /** Removes logins whose time is over, with what the provider said. */

@@ -2,8 +2,13 @@ import { decideOn, type WriteContext } from "../../eventstore/transaction.ts";
 import { allIds } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
 import { answering } from "../object/plain.ts";
-import { execution, withoutTarget } from "./execution/execution.ts";
-import { executionTargets } from "./execution/projection.ts";
+import {
+  deleteExecution,
+  execution,
+  withoutInclude,
+  withoutTarget,
+} from "./execution/execution.ts";
+import { executionIncludes, executionTargets } from "./execution/projection.ts";
 import { signingKeyRef } from "./target/signing-key.ts";
 import { targets } from "./target/target.ts";
 
@@ -19,5 +24,16 @@ export const removeTarget = (deps: Deps, at: WriteContext, id: string) =>
       await decideOn(tx, execution, other, (state) => withoutTarget(state, id));
     }
     tx.write(deps.secrets.remove(signingKeyRef(at.instanceId, id)));
+    return { written: tx.written(removed) };
+  });
+
+/** Deletes an execution and takes it out of the includes of others, as one unit. */
+export const removeExecution = (deps: Deps, at: WriteContext, id: string) =>
+  answering(deps)(at, async (tx) => {
+    const removed = await decideOn(tx, execution, id, deleteExecution);
+    const including = { instanceId: at.instanceId, includeId: id };
+    for (const other of await allIds(deps.db, tx, executionIncludes, including, "executionId")) {
+      await decideOn(tx, execution, other, (state) => withoutInclude(state, id));
+    }
     return { written: tx.written(removed) };
   });

@@ -1,13 +1,13 @@
-import type { Idp } from "../idp/index.ts";
-import { decideOn, type WriteContext, type Written } from "../../eventstore/transaction.ts";
+import type { Idp } from "../reader.ts";
+import { decideOn, type WriteContext, type Written } from "../../../eventstore/transaction.ts";
 import { type IdpIntents, type IntentDeps, idpInactive } from "./intents.ts";
 import { identityRef, idpIntents, type IntentRow } from "./table.ts";
-import { updateRows, insertRow } from "../../storage/row-change.ts";
+import { updateRows, insertRow } from "../../../storage/row-change.ts";
 import { start, idpIntent, fail, succeed, intentSpent } from "./intent.ts";
-import { randomToken, tokenPrefixes } from "../../crypto/digests.ts";
-import { type ExternalIdentity, type Kept } from "../../federation/index.ts";
-import { Conflict } from "../../storage/database.ts";
-import { DomainError } from "../../errors.ts";
+import { randomToken, tokenPrefixes } from "../../../crypto/digests.ts";
+import { type ExternalIdentity, type Kept } from "../../../federation/index.ts";
+import { Conflict } from "../../../storage/database.ts";
+import { DomainError } from "../../../errors.ts";
 
 /** On whose behalf, and at which address of the instance. */
 export type IntentAt = WriteContext & { issuer: string };

@@ -1,6 +1,6 @@
-import type { Kept } from "../../federation/index.ts";
-import { onlySecretOf } from "../../eventstore/secret-store.ts";
-import { bool, instant, json, type Row, table, text } from "../../storage/table.ts";
+import type { Kept } from "../../../federation/index.ts";
+import { onlySecretOf } from "../../../eventstore/secret-store.ts";
+import { bool, instant, json, type Row, table, text } from "../../../storage/table.ts";
 
 /**
  * Logins with providers, from their start until an hour after their success. What a provider said is sealed beside, in the

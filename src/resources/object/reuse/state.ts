@@ -1,4 +1,4 @@
-import type { OwnerRef } from "../../eventstore/event.ts";
+import type { OwnerRef } from "../../../eventstore/event.ts";
 
 /** How a context decides on the state of a reusable resource; `inherit` decides nothing. */
 export type StatePolicy = "activate" | "deactivate" | "inherit";

@@ -1,5 +1,5 @@
-import { failedPrecondition } from "../../errors.ts";
-import { aggregate } from "../../eventstore/aggregate.ts";
+import { failedPrecondition } from "../../../errors.ts";
+import { aggregate } from "../../../eventstore/aggregate.ts";
 import { type IdpIntentEvent, idpIntentEvents } from "./events.ts";
 
 export type Phase = "started" | "succeeded" | "failed" | "consumed";

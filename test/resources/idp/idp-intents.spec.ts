@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { identityRef } from "../../../src/resources/idpintent/table.ts";
-import { sweepIdpIntents } from "../../../src/resources/idpintent/sweep.ts";
+import { identityRef } from "../../../src/resources/idp/intent/table.ts";
+import { sweepIdpIntents } from "../../../src/resources/idp/intent/sweep.ts";
 import { addPersonNamed, password } from "../../support/login.ts";
 import { bodyOf } from "../../support/peer.ts";
 import type { RestAnswer } from "../../support/protocols.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { failedPrecondition, invalidField, notFound } from "../../errors.ts";
-import type { WriteContext, Written } from "../../eventstore/transaction.ts";
-import type { Answer, Way } from "../../federation/index.ts";
+import { failedPrecondition, invalidField, notFound } from "../../../errors.ts";
+import type { WriteContext, Written } from "../../../eventstore/transaction.ts";
+import type { Answer, Way } from "../../../federation/index.ts";
 import { directoryAsker } from "./ask-directory.ts";
 import { idpIntent } from "./intent.ts";
 import {

@@ -1,9 +1,9 @@
-import type { OwnerRef } from "../../eventstore/event.ts";
-import type { Transaction, Written } from "../../eventstore/transaction.ts";
-import type { Database } from "../../storage/database.ts";
-import { and, type Column, eq, ne, type SQL, sql } from "../../storage/drizzle.ts";
-import { equals, isOneOf } from "../../projection/rows.ts";
-import type { Row } from "../../storage/table.ts";
+import type { OwnerRef } from "../../../eventstore/event.ts";
+import type { Transaction, Written } from "../../../eventstore/transaction.ts";
+import type { Database } from "../../../storage/database.ts";
+import { and, type Column, eq, ne, type SQL, sql } from "../../../storage/drizzle.ts";
+import { equals, isOneOf } from "../../../projection/rows.ts";
+import type { Row } from "../../../storage/table.ts";
 import { inherits } from "./context.ts";
 import { policyId, type StatePolicies } from "./policies.ts";
 import { type EffectiveState, type Seen, seenAtEnd, type StatePolicy } from "./state.ts";

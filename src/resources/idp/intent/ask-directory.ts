@@ -1,6 +1,6 @@
-import { constantTime } from "../../constant-time.ts";
-import type { WriteContext } from "../../eventstore/transaction.ts";
-import type { ExternalIdentity, Federation } from "../../federation/index.ts";
+import { constantTime } from "../../../constant-time.ts";
+import type { WriteContext } from "../../../eventstore/transaction.ts";
+import type { ExternalIdentity, Federation } from "../../../federation/index.ts";
 import type { IntentPorts } from "./intents.ts";
 
 // Longer than a directory nearby takes to find somebody and to judge their password, which are two connections.

@@ -1,9 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { ParentSchema } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
-import { StatePolicy as PolicyNumber } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
-import { toDetails, toOwner } from "../object/details.ts";
-import { toState } from "../object/filters.ts";
-import { wordsOf } from "../object/words.ts";
+import {
+  type ParentSchema,
+  StatePolicy as PolicyNumber,
+} from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
+import { toDetails, toOwner } from "../details.ts";
+import { toState } from "../filters.ts";
+import { wordsOf } from "../words.ts";
 import type { SeenResource } from "./reuse.ts";
 import type { Seen, StatePolicy } from "./state.ts";
 

@@ -1,7 +1,7 @@
-import type { Scope } from "../../authz/context.ts";
-import { permissionMissing, type ResourceScope } from "../../authz/permissions.ts";
-import { type DomainError, failedPrecondition, permissionDenied } from "../../errors.ts";
-import type { OwnerRef } from "../../eventstore/event.ts";
+import type { Scope } from "../../../authz/context.ts";
+import { permissionMissing, type ResourceScope } from "../../../authz/permissions.ts";
+import { type DomainError, failedPrecondition, permissionDenied } from "../../../errors.ts";
+import type { OwnerRef } from "../../../eventstore/event.ts";
 
 /**
  * The context that a call acts on a resource in: the organization it names, else the one that the resource belongs to. What
