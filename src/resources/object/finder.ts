@@ -9,7 +9,7 @@ import type { Row, Table } from "../../storage/table.ts";
 
 type Found = {
   /** The text as it was given: the object that has it is the one that is meant. */
-  keys: (text: string) => readonly SQL[];
+  keys: (text: string, instanceId: string) => readonly SQL[];
   /** Folds of names: an object is found by how one of them begins. */
   names: readonly Column[];
   /** The rows that the caller may read. */
@@ -49,7 +49,7 @@ export function finder<T extends Table>(
     const order = (name: Column) => (readsAll ? asc(name) : sql`${name} || ''`);
     const reads = await readsOf(db, table, { instanceId, ofInstance });
     const found = await reads.snapshot((read) => [
-      ...keys(text).map((key) => read.select().from(t).where(and(readable, key)).limit(limit)),
+      ...keys(text, instanceId).map((key) => read.select().from(t).where(and(readable, key)).limit(limit)),
       ...names.map((name) =>
         read
           .select()

@@ -25,20 +25,26 @@ export function userFinder({
 }: Pick<UserDeps, "db" | "tenancy" | "userSchemas">): Finder<UserFound> {
   const t = db.table(users);
   const a = db.table(userAuthenticators);
-  const hasClientId = (clientId: string) =>
+  // Of the rows of users it asks nothing: PostgreSQL would answer it anew for each of them.
+  const hasClientId = (instanceId: string, clientId: string) =>
     inArray(
       t.id,
       db.read
         .select({ id: a.userId })
         .from(a)
-        .where(and(eq(a.instanceId, t.instanceId), eq(a.kind, "secret"), eq(a.lookup, clientId))),
+        .where(and(eq(a.instanceId, instanceId), eq(a.kind, "secret"), eq(a.lookup, clientId))),
     );
   // The index is of the fold.
   const hasExternalId = (externalId: string) =>
     sql`${eq(t.externalIdFolded, caseFold(externalId))} and ${eq(t.externalId, externalId)}`;
   const readable = readableDataOf({ userSchemas });
   const find = finder(db, users, {
-    keys: (text) => [eq(t.id, text), eq(t.phone, text), hasExternalId(text), hasClientId(text)],
+    keys: (text, instanceId) => [
+      eq(t.id, text),
+      eq(t.phone, text),
+      hasExternalId(text),
+      hasClientId(instanceId, text),
+    ],
     names: [t.usernameFolded, t.emailFolded, t.displayNameFolded],
     visible: visibleUsers({ db, tenancy }),
   });

@@ -18,11 +18,14 @@ const databaseUrlOf = ({ databaseUrl }: typeof config): string =>
   databaseUrl.kind === "postgres" ? databaseUrl.url : assert.fail("SQLite is no server");
 type Query = { sql: string; params: unknown[] };
 let asked: Query | undefined;
+/** All that was asked in snapshots. */
+let all: Query[] = [];
 const { snapshot } = db;
 // What the service asks for the rows of a page, as it asks it.
 db.snapshot = (build) => {
-  const [rows] = build(db.read);
-  asked = Object(rows).toSQL();
+  const queries: Query[] = build(db.read).map((each) => Object(each).toSQL());
+  [asked] = queries;
+  all.push(...queries);
   return snapshot(build);
 };
 
@@ -191,6 +194,22 @@ describe("a filter of a search", () => {
           scanned.filter((each) => !named.includes(each)),
           [],
         );
+    });
+  }
+});
+
+describe("a search over everything", () => {
+  for (const table of ["users", "organizations", "projects", "apps"]) {
+    it(`finds by an index whatever a text may be: ${table}`, async () => {
+      all = [];
+      await queryOf("/idsvc.resources.auth.v3alpha.AuthService/SearchAll", { q: "x1" });
+      const queries = all.filter((query) => tableOf(query) === table);
+      assert.notEqual(queries.length, 0);
+      for (const [at, plan] of (await plansAmongMany(queries)).entries()) {
+        const query = queries[at] ?? assert.fail();
+        assert.ok(isNarrowed(plan, query), [query.sql, ...plan].join("\n"));
+        assert.ok(!plan.some((step) => /SubPlan|CORRELATED/.test(step)), plan.join("\n"));
+      }
     });
   }
 });
