@@ -58,7 +58,10 @@ function batchesIn(value: string): KeptBatch[] {
   const lines = value.split("\n");
   const batches: KeptBatch[] = [];
   for (let at = 1; at + linesOfBatch <= lines.length; at += linesOfBatch) {
-    const [worker = "", batch = "", changes = "", results = ""] = lines.slice(at, at + linesOfBatch);
+    const [worker = "", batch = "", changes = "", results = ""] = lines.slice(
+      at,
+      at + linesOfBatch,
+    );
     batches.push({ worker, batch: Number(batch), changes, results });
   }
   return batches;

@@ -18,6 +18,11 @@ const mostWaiting = 20_000;
 const worthWaiting = 5;
 const longestWaitMs = { least: 5, most: 25 };
 
+// Where another process writes, nothing holds up this one meanwhile, and units come one by one: a batch waits until it has this part
+// of what the last one had, for so long at most.
+const worthSending = 0.75;
+const longestGatherMs = 2;
+
 type Waiting = {
   unit: Unit;
   compiled: CompiledUnit;
@@ -42,6 +47,8 @@ type Committing = {
   committed: (unit: Unit, firstSequence: bigint) => void;
   /** Whether a commit is on disk nobody knows: nothing may be written any more. */
   giveUp: (error: unknown) => void;
+  /** Whether another process writes: each batch costs it and this one much that does not depend on its size. */
+  gathers: boolean;
 };
 
 /**
@@ -49,15 +56,17 @@ type Committing = {
  *
  * A batch waits for as long as each turn of the event loop brings another unit, some milliseconds at most, more where
  * flushes take longer: the disk, and the pages that every commit writes, cost many units as much as one. A lone unit
- * waits for one empty turn. Instances take turns in it; where too many units wait, those of the instance that has most are
+ * waits for one empty turn. Where another process writes (`gathers`), a batch that has much fewer units than the last one waits too.
+ * Instances take turns in it; where too many units wait, those of the instance that has most are
  * refused with UNAVAILABLE STORE_BUSY.
  */
 export function groupCommits(parts: Committing): GroupCommit {
-  const { write, explain, committed, giveUp } = parts;
+  const { write, explain, committed, giveUp, gathers } = parts;
   const waiting = createFairQueue<Waiting>(mostWaiting);
   // Since when somebody waits.
   let waitingSince = 0;
   let inLastTurn = 0;
+  const gathering = gathers ? createGathering(flush) : undefined;
   let scheduled = false;
   let waitMs = longestWaitMs.least;
   let atWork: Promise<void> | undefined;
@@ -70,6 +79,7 @@ export function groupCommits(parts: Committing): GroupCommit {
   }
 
   function flushWhenQuiet(): void {
+    if (gathering?.waits(waiting.size, waitingSince) === true) return void (scheduled = false);
     const isGrowing = waiting.size > inLastTurn && waiting.size < mostTogether;
     if (!isGrowing || Date.now() - waitingSince >= waitMs) return flush();
     scheduled = false;
@@ -80,8 +90,10 @@ export function groupCommits(parts: Committing): GroupCommit {
   function flush(): void {
     scheduled = false;
     inLastTurn = 0;
+    gathering?.stop();
     if (waiting.size === 0 || atWork !== undefined) return;
     const batch = nextBatch(waiting);
+    gathering?.sent(batch.length);
     waitingSince = Date.now();
     const [compiled, units] = [batch.map((each) => each.compiled), batch.map((each) => each.unit)];
     const outcome = write(compiled, units);
@@ -138,6 +150,26 @@ export function groupCommits(parts: Committing): GroupCommit {
     },
     rejectAll(error) {
       for (const { reject } of waiting.clear()) reject(error);
+    },
+  };
+}
+
+/** Lets a batch wait that has much fewer units than the last one: whoever was answered with that one is likely to ask again. */
+function createGathering(flush: () => void) {
+  let inLastBatch = 0;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    /** Whether it waits; it is asked again with each unit that comes, and flushed when its time is over. */
+    waits(size: number, since: number): boolean {
+      const isFew = size > 0 && size < inLastBatch * worthSending;
+      if (!isFew || Date.now() - since >= longestGatherMs) return false;
+      timer ??= setTimeout(flush, longestGatherMs);
+      return true;
+    },
+    sent: (size: number) => void (inLastBatch = size),
+    stop(): void {
+      clearTimeout(timer);
+      timer = undefined;
     },
   };
 }

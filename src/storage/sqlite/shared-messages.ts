@@ -69,13 +69,7 @@ function encodeStep(step: Step, parts: Uint8Array[]): SentStep {
     } else continue;
     (marked ??= []).push(at);
   }
-  return [
-    step.statement,
-    values as Value[],
-    marked,
-    step.pending ?? null,
-    step.expected ?? null,
-  ];
+  return [step.statement, values as Value[], marked, step.pending ?? null, step.expected ?? null];
 }
 
 export function decode({ text, bytes }: Frame): ToSharedWriter {
@@ -142,6 +136,8 @@ export function decodeOutcome(text: string): Outcome {
     const [tookMs, flushMs] = JSON.parse(text.slice(0, end)) as [number, number];
     return { kind: "committed", results: decodeResults(text.slice(end + 1)), tookMs, flushMs };
   }
-  const outcome = JSON.parse(text) as { kind: "busy" } | { kind: "failed" | "unknown"; error: SentError };
+  const outcome = JSON.parse(text) as
+    | { kind: "busy" }
+    | { kind: "failed" | "unknown"; error: SentError };
   return outcome.kind === "busy" ? outcome : { ...outcome, error: received(outcome.error) };
 }

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import Sqlite from "better-sqlite3";
-import { createApplier, type Outcome, type Result } from "./apply.ts";
+import { createApplier, type Outcome } from "./apply.ts";
 import { createRing, type KeptBatch } from "./commit-ring.ts";
 import { isBusy, isUnflushed } from "./errors.ts";
 import { onFrame, sendFrame } from "./frames.ts";
@@ -17,6 +17,7 @@ import {
 } from "./shared-messages.ts";
 
 const emptyLogEveryMs = 3_600_000;
+const longestWaitMs = 1;
 
 /** A process that sends batches. `numbers`: of its statements among those of all. */
 type Client = { socket: Socket; worker: string; numbers: number[] };
@@ -47,7 +48,7 @@ export async function serveWriter(
   let opened: ReturnType<typeof openWriter> | undefined;
   // The first process that serves makes the file.
   const writer = () => (opened ??= openWriter(path, statements.texts));
-  let batches: Batch[] = [];
+  const gathered = gatherBatches(commitAll);
 
   function received(client: Client, message: ToSharedWriter): void {
     if (message.kind === "hello") client.worker = message.worker;
@@ -56,14 +57,11 @@ export async function serveWriter(
       for (const { steps } of message.units) {
         for (const step of steps) step.statement = client.numbers[step.statement] ?? 0;
       }
-      if (batches.push({ client, message }) === 1) setImmediate(commitAll);
+      gathered.add({ client, message });
     }
   }
 
-  /** Together with all that came while the last ones were flushed. */
-  function commitAll(): void {
-    const all = batches;
-    batches = [];
+  function commitAll(all: readonly Batch[]): void {
     try {
       for (const [{ client }, outcome] of writer().commit(all)) {
         sendFrame(client.socket, outcome.answer);
@@ -90,7 +88,10 @@ export async function serveWriter(
     clients.add(client);
     onFrame(socket, (frame) => received(client, decode(frame)));
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => clients.delete(client));
+    socket.on("close", () => {
+      clients.delete(client);
+      gathered.forget(client);
+    });
   });
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
@@ -102,7 +103,7 @@ export async function serveWriter(
     isUsed: () => clients.size > 0,
     async [Symbol.asyncDispose]() {
       clearInterval(sweep);
-      if (batches.length > 0) commitAll();
+      gathered.commitNow();
       for (const { socket } of clients) socket.end();
       server.close();
       if (!isBroken) {
@@ -110,6 +111,52 @@ export async function serveWriter(
         opened?.connection.close();
       }
       lock[Symbol.dispose]();
+    },
+  };
+}
+
+/**
+ * Has batches be committed together: all that have come while the last ones were committed. The processes of those are waited for, as
+ * whoever was answered then is likely to send again, but a millisecond at most: whatever a commit costs beside its units is paid once.
+ */
+function gatherBatches(commit: (batches: readonly Batch[]) => void) {
+  let batches: Batch[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let isDue = false;
+  // Those of the last commit that have sent nothing since.
+  const awaited = new Set<Client>();
+
+  function commitNow(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    isDue = false;
+    if (batches.length === 0) return;
+    const all = batches;
+    batches = [];
+    awaited.clear();
+    for (const { client } of all) if (!client.socket.destroyed) awaited.add(client);
+    commit(all);
+  }
+
+  function look(): void {
+    if (batches.length === 0 || isDue) return;
+    if (awaited.size > 0) timer ??= setTimeout(commitNow, longestWaitMs);
+    else {
+      isDue = true;
+      setImmediate(commitNow);
+    }
+  }
+
+  return {
+    commitNow,
+    add(batch: Batch): void {
+      batches.push(batch);
+      awaited.delete(batch.client);
+      look();
+    },
+    forget(client: Client): void {
+      awaited.delete(client);
+      look();
     },
   };
 }
