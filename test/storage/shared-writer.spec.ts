@@ -24,14 +24,23 @@ async function join(place: FilePlace, more: { socket?: string; onBroken?: () => 
   return db;
 }
 
+/** Names of aggregates, each another one. */
+const nameIn = () => {
+  let last = 0;
+  return () => `a${(last += 1)}`;
+};
+
 const noteOf = (body: string) =>
   putRow(notes, { instanceId: "one", id: "n", body, sequence: 1n }, ["sequence"]);
 
-/** Leads to the writer; while `isCut`, what was asked arrives there and its answer nowhere. */
+/**
+ * Leads to the writer; while `isCut`, what was asked arrives there and its answer nowhere. While `isHeld` nobody who connects gets through.
+ */
 async function lossyWay(place: FilePlace) {
   const socket = `${place.path}-way`;
-  const state = { isCut: false, lost: 0, server: undefined as unknown as Server };
+  const state = { isCut: false, isHeld: false, lost: 0, server: undefined as unknown as Server };
   state.server = createServer((near) => {
+    if (state.isHeld && state.lost > 0) return near.destroy();
     const far = createConnection(addressOf(place));
     near.pipe(far);
     far.on("data", (data) => {
@@ -156,6 +165,67 @@ describe("the process that writes for several (IDSVC_PROCESSES)", () => {
     assert.notEqual(written.stream, changed.stream);
     assert.deepEqual({ ...written, stream: 0 }, { ...changed, stream: 0 });
     assert.deepEqual(heard, ["one"]);
+  });
+
+  it("commits together what those send that it answered last, and waits for nobody who is silent", async () => {
+    let commits = 0;
+    using _ = beforeCommits(() => void (commits += 1));
+    await using place = await filePlace();
+    await using _writer = await startWriter(place);
+    await using one = await join(place);
+    await using two = await join(place);
+    const name = nameIn();
+    const together = () =>
+      Promise.all([one, two].map((each) => each.commit(unit({ events: [happened(name(), 1n)] }))));
+    await together();
+    commits = 0;
+    for (let nth = 0; nth < 5; nth += 1) await together();
+    assert.equal(commits, 5);
+    await one.commit(unit({ events: [happened(name(), 1n)] }));
+    assert.equal(commits, 6);
+  });
+
+  it("has units wait for more where the last batch had many, but not for long", async () => {
+    let commits = 0;
+    using _ = beforeCommits(() => void (commits += 1));
+    await using place = await filePlace();
+    await using _writer = await startWriter(place);
+    await using db = await join(place);
+    const name = nameIn();
+    const commit = () => db.commit(unit({ events: [happened(name(), 1n)] }));
+    await Promise.all(Array.from({ length: 8 }, commit));
+    commits = 0;
+    const first = commit();
+    // Some turns of the event loop later, in each of which nothing comes.
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((next) => setImmediate(next));
+    await Promise.all([first, ...Array.from({ length: 7 }, commit)]);
+    assert.equal(commits, 1);
+    await commit();
+    assert.equal(commits, 2);
+  });
+
+  it("knows what became of the last batch of a process after thousands of others", async () => {
+    await using place = await filePlace();
+    let writer = await startWriter(place);
+    using way = await lossyWay(place);
+    await using silent = await join(place, { socket: way.socket });
+    await using busy = await join(place);
+    const name = nameIn();
+    const commit = (by: typeof busy) => by.commit(unit({ events: [happened(name(), 1n)] }));
+    await commit(busy);
+    // The way to the writer stays cut after the answer is lost: nothing is sent again before it is open.
+    way.state.isCut = true;
+    way.state.isHeld = true;
+    const late = commit(silent);
+    while (way.state.lost === 0) await delay(1);
+    // Half of what is kept, then the writer is replaced, then more than all of it.
+    for (let nth = 0; nth < 2_100; nth += 1) await commit(busy);
+    await writer[Symbol.asyncDispose]();
+    writer = await startWriter(place);
+    await using _ = writer;
+    for (let nth = 0; nth < 4_200; nth += 1) await commit(busy);
+    way.state.isHeld = false;
+    assert.equal((await late).firstSequence, 2n);
   });
 
   it("takes everything for changed where more was committed than is kept", async () => {
