@@ -79,10 +79,10 @@ export function groupCommits(parts: Committing): GroupCommit {
   }
 
   function flushWhenQuiet(): void {
-    if (gathering?.waits(waiting.size, waitingSince) === true) return void (scheduled = false);
+    scheduled = false;
+    if (gathering?.waits(waiting.size, waitingSince) === true) return;
     const isGrowing = waiting.size > inLastTurn && waiting.size < mostTogether;
     if (!isGrowing || Date.now() - waitingSince >= waitMs) return flush();
-    scheduled = false;
     inLastTurn = waiting.size;
     schedule();
   }
@@ -90,7 +90,6 @@ export function groupCommits(parts: Committing): GroupCommit {
   function flush(): void {
     scheduled = false;
     inLastTurn = 0;
-    gathering?.stop();
     if (waiting.size === 0 || atWork !== undefined) return;
     const batch = nextBatch(waiting);
     gathering?.sent(batch.length);
@@ -115,9 +114,9 @@ export function groupCommits(parts: Committing): GroupCommit {
         settleOne(committed, entry, outcome.results[index] ?? { step: 0 }),
       );
     } else if (outcome.kind === "failed") {
-      for (const { reject } of batch) reject(explain(outcome.error));
+      rejectEach(batch, () => explain(outcome.error));
     } else {
-      for (const { reject } of batch) reject(outcomeUnknown(outcome.error));
+      rejectEach(batch, () => outcomeUnknown(outcome.error));
       return giveUp(outcome.error);
     }
     if (waiting.size > 0) schedule();
@@ -125,8 +124,7 @@ export function groupCommits(parts: Committing): GroupCommit {
 
   /** Another process's lock is waited for without blocking the event loop, until callers would give up. */
   function waitForOther(batch: readonly Waiting[]): void {
-    const byInstance = Map.groupBy(refuseLate(batch), ({ unit }) => unit.instanceId);
-    byInstance.forEach((entries, instanceId) => waiting.putBack(instanceId, entries));
+    putBack(waiting, refuseLate(batch));
     schedule(busyRetryMs);
   }
 
@@ -148,9 +146,7 @@ export function groupCommits(parts: Committing): GroupCommit {
         await atWork;
       }
     },
-    rejectAll(error) {
-      for (const { reject } of waiting.clear()) reject(error);
-    },
+    rejectAll: (error) => rejectEach(waiting.clear(), () => error),
   };
 }
 
@@ -163,13 +159,16 @@ function createGathering(flush: () => void) {
     waits(size: number, since: number): boolean {
       const isFew = size > 0 && size < inLastBatch * worthSending;
       if (!isFew || Date.now() - since >= longestGatherMs) return false;
-      timer ??= setTimeout(flush, longestGatherMs);
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        flush();
+      }, longestGatherMs);
       return true;
     },
-    sent: (size: number) => void (inLastBatch = size),
-    stop(): void {
+    sent(size: number): void {
       clearTimeout(timer);
       timer = undefined;
+      inLastBatch = size;
     },
   };
 }
@@ -185,6 +184,15 @@ function nextBatch(waiting: FairQueue<Waiting>): Waiting[] {
     batch.push(next.item);
   }
   return batch;
+}
+
+function rejectEach(batch: readonly Waiting[], why: () => unknown): void {
+  for (const { reject } of batch) reject(why());
+}
+
+function putBack(waiting: FairQueue<Waiting>, batch: readonly Waiting[]): void {
+  const byInstance = Map.groupBy(batch, ({ unit }) => unit.instanceId);
+  byInstance.forEach((entries, instanceId) => waiting.putBack(instanceId, entries));
 }
 
 /** Refuses those who have waited so long that their callers give up, and gives the others. */
