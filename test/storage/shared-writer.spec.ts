@@ -24,14 +24,39 @@ async function join(place: FilePlace, more: { socket?: string; onBroken?: () => 
   return db;
 }
 
+/** Counts the commits of connections that are opened from now on. */
+function countCommits() {
+  const counted = {
+    count: 0,
+    [Symbol.dispose]: () => hook[Symbol.dispose](),
+  };
+  const hook = beforeCommits(() => void (counted.count += 1));
+  return counted;
+}
+
+const rounds = 20;
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((next) => setImmediate(next));
+}
+
+/** Names of aggregates, each another one. */
+const nameIn = () => {
+  let last = 0;
+  return () => `a${(last += 1)}`;
+};
+
 const noteOf = (body: string) =>
   putRow(notes, { instanceId: "one", id: "n", body, sequence: 1n }, ["sequence"]);
 
-/** Leads to the writer; while `isCut`, what was asked arrives there and its answer nowhere. */
+/**
+ * Leads to the writer; while `isCut`, what was asked arrives there and its answer nowhere. While `isHeld` nobody who connects gets through.
+ */
 async function lossyWay(place: FilePlace) {
   const socket = `${place.path}-way`;
-  const state = { isCut: false, lost: 0, server: undefined as unknown as Server };
+  const state = { isCut: false, isHeld: false, lost: 0, server: undefined as unknown as Server };
   state.server = createServer((near) => {
+    if (state.isHeld && state.lost > 0) return void near.destroy();
     const far = createConnection(addressOf(place));
     near.pipe(far);
     far.on("data", (data) => {
@@ -156,6 +181,75 @@ describe("the process that writes for several (IDSVC_PROCESSES)", () => {
     assert.notEqual(written.stream, changed.stream);
     assert.deepEqual({ ...written, stream: 0 }, { ...changed, stream: 0 });
     assert.deepEqual(heard, ["one"]);
+  });
+
+  it("commits together what those send that it answered last, and waits for nobody who is silent", async () => {
+    using commits = countCommits();
+    await using place = await filePlace();
+    await using _ = await startWriter(place);
+    await using one = await join(place);
+    await using two = await join(place);
+    const name = nameIn();
+    const commit = (by: typeof one) => by.commit(unit({ events: [happened(name(), 1n)] }));
+    commits.count = 0;
+    for (let nth = 0; nth < rounds; nth += 1) {
+      const first = commit(one);
+      await turns(5);
+      await Promise.all([first, commit(two)]);
+    }
+    // On a busy machine a turn can take longer than they are waited for.
+    assert.ok(commits.count < rounds * 1.5, `${commits.count} commits`);
+    commits.count = 0;
+    await commit(one);
+    await commit(one);
+    assert.equal(commits.count, 2);
+  });
+
+  it("has units wait for more where the last batch had many, but not for long", async () => {
+    using commits = countCommits();
+    await using place = await filePlace();
+    await using _ = await startWriter(place);
+    await using db = await join(place);
+    const name = nameIn();
+    const commit = () => db.commit(unit({ events: [happened(name(), 1n)] }));
+    const many = (count: number) => Array.from({ length: count }, commit);
+    await Promise.all(many(8));
+    commits.count = 0;
+    for (let nth = 0; nth < rounds; nth += 1) {
+      const first = commit();
+      await turns(5);
+      await Promise.all([first, ...many(7)]);
+    }
+    assert.ok(commits.count < rounds * 1.5, `${commits.count} commits`);
+    commits.count = 0;
+    await commit();
+    await commit();
+    assert.equal(commits.count, 2);
+  });
+
+  it("knows what became of the last batch of a process after thousands of others", async () => {
+    await using place = await filePlace();
+    let writer = await startWriter(place);
+    using way = await lossyWay(place);
+    await using silent = await join(place, { socket: way.socket });
+    await using busy = await join(place);
+    const name = nameIn();
+    const commit = (by: typeof busy) => by.commit(unit({ events: [happened(name(), 1n)] }));
+    await commit(busy);
+    // The way to the writer stays cut after the answer is lost: nothing is sent again before it is open.
+    way.state.isCut = true;
+    way.state.isHeld = true;
+    const late = commit(silent);
+    while (way.state.lost === 0) await delay(1);
+    // It stands among the last commits as one begins to write, and no more as the next one does.
+    for (const count of [100, 4_200, 1]) {
+      for (let nth = 0; nth < count; nth += 1) await commit(busy);
+      await writer[Symbol.asyncDispose]();
+      writer = await startWriter(place);
+    }
+    await using _ = writer;
+    way.state.isHeld = false;
+    assert.equal((await late).firstSequence, 2n);
   });
 
   it("takes everything for changed where more was committed than is kept", async () => {

@@ -1,6 +1,7 @@
 import type { Awaitable } from "../../awaitable.ts";
 import { audOf, projectIdsOf, stillAddressed } from "./audience.ts";
 import { idTokenClaims, ownClaims, tellingTo } from "./claims.ts";
+import { OAuthError } from "./errors.ts";
 import { withFunction } from "./functions.ts";
 import type { Lifetimes } from "./settings-ports.ts";
 import { halfHash, seconds, signJwt } from "./jwt.ts";
@@ -56,7 +57,7 @@ export type TokenFields = {
 
 export type Outcome =
   | { outcome: "issued"; fields: TokenFields }
-  | Exclude<Issued, { outcome: "issued" }>;
+  | Exclude<Issued, { outcome: "issued" | "taken" }>;
 
 /** How access tokens of an app or of a machine user look. */
 export const formOf = ({ accessTokenType }: Pick<Client, "accessTokenType">): "opaque" | "jwt" =>
@@ -68,8 +69,26 @@ export const grantedScope = (client: Client, asked: readonly string[]): string[]
 
 export const mayRefresh = ({ grantTypes }: Client): boolean => grantTypes.includes("refresh_token");
 
-/** Makes tokens and stores them; the answer is worth nothing unless it was stored. */
+// Two processes that draw an id in the same millisecond draw the same one in 2 million times (crypto/ids.ts).
+const mostDraws = 3;
+
+/**
+ * Makes tokens and stores them; the answer is worth nothing unless it was stored. Where an id is in use that was drawn for them, others
+ * are made.
+ */
 export async function issueTokens(parts: IssueParts, at: At, asked: Wanted): Promise<Outcome> {
+  for (let draw = 1; draw <= mostDraws; draw += 1) {
+    const outcome = await issueOnce(parts, at, asked);
+    if (outcome.outcome !== "taken") return outcome;
+  }
+  throw new OAuthError("temporarily_unavailable", "no id is free: try again", { status: 503 });
+}
+
+async function issueOnce(
+  parts: IssueParts,
+  at: At,
+  asked: Wanted,
+): Promise<Outcome | { outcome: "taken" }> {
   const { tokens, settings, now, newId, newSecret } = parts;
   const { session } = asked;
   const wanted =

@@ -253,10 +253,11 @@ export type Issue = {
 
 /**
  * `spent`: something of it was used up already, by whomever; which. `ended`: the session it was for has ended, or its
- * user is not active any more.
+ * user is not active any more. `taken`: an id that was drawn for it is in use, since another process drew the same.
  */
 export type Issued =
   | { outcome: "issued" }
+  | { outcome: "taken" }
   | { outcome: "ended" }
   | { outcome: "spent"; by: Spend["kind"] };
 

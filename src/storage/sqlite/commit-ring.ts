@@ -6,7 +6,7 @@ import { partsOf } from "../cache-versions.ts";
 const ring = "commit_ring";
 const lastOf = "commit_last";
 
-/** So many of the last batches tell what they changed. */
+/** So many of the last commits tell what they changed. */
 const slots = 4_096;
 const mostStreams = 100;
 const keptMs = 86_400_000;
@@ -34,12 +34,45 @@ export function changesOf(units: readonly Unit[]): string {
 }
 
 const slotOf = (number: number): number => number % slots;
+const numberIn = (value: string): number => Number.parseInt(value, 10);
 
-/** The number of the last batch that was kept; nought where there was none. */
-function lastNumber(connection: Sqlite.Database): number {
-  const values = connection.prepare(`SELECT value FROM ${ring}`).pluck().all() as string[];
-  return values.reduce((last, value) => Math.max(last, Number.parseInt(value, 10)), 0);
+/**
+ * A batch that was committed.
+ *
+ * @property worker the name of the process that sent it, which counts its batches
+ * @property results what became of its units, as text
+ */
+export type KeptBatch = { worker: string; batch: number; changes: string; results: string };
+
+// A commit is a row: its number, and of each of its batches four more lines. JSON has no line breaks.
+const linesOfBatch = 4;
+
+const rowOf = (number: number, batches: readonly KeptBatch[]): string =>
+  batches.reduce(
+    (row, { worker, batch, changes, results }) =>
+      `${row}\n${worker}\n${batch}\n${changes}\n${results}`,
+    String(number),
+  );
+
+function batchesIn(value: string): KeptBatch[] {
+  const lines = value.split("\n");
+  const batches: KeptBatch[] = [];
+  for (let at = 1; at + linesOfBatch <= lines.length; at += linesOfBatch) {
+    const [worker = "", batch = "", changes = "", results = ""] = lines.slice(
+      at,
+      at + linesOfBatch,
+    );
+    batches.push({ worker, batch: Number(batch), changes, results });
+  }
+  return batches;
 }
+
+const valuesOf = (connection: Sqlite.Database): string[] =>
+  connection.prepare(`SELECT value FROM ${ring}`).pluck().all() as string[];
+
+/** The number of the last commit that was kept; nought where there was none. */
+const lastNumber = (values: readonly string[]): number =>
+  values.reduce((last, value) => Math.max(last, numberIn(value)), 0);
 
 /** Keeps what batches changed, and what became of the last one of each process, in the transaction that is open. */
 export function createRing(connection: Sqlite.Database) {
@@ -49,25 +82,52 @@ export function createRing(connection: Sqlite.Database) {
       (worker TEXT PRIMARY KEY, batch INTEGER NOT NULL, results BLOB NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID`);
   connection.prepare(`DELETE FROM ${lastOf} WHERE at < ?`).run(Date.now() - keptMs);
   const put = connection.prepare(`INSERT OR REPLACE INTO ${ring} (slot, value) VALUES (?, ?)`);
+  const lasts = createLasts(connection);
+  const values = valuesOf(connection);
+  lasts.note(values.flatMap(batchesIn));
+  let last = lastNumber(values);
+  let committing: readonly KeptBatch[] = [];
+  return {
+    /** The batches that the transaction commits; the number of one that was rolled back is the next one's. */
+    keep(batches: readonly KeptBatch[]): void {
+      committing = batches;
+      put.run(slotOf(last + 1), rowOf(last + 1, batches));
+      // Before their rows are written over.
+      if ((last + 1) % (slots / 2) === 0) lasts.write();
+    },
+    committed(): void {
+      last += 1;
+      lasts.note(committing);
+    },
+    resultsOf: lasts.resultsOf,
+  };
+}
+
+/** The last batch of each process: of those whose row may be gone it stands in a table. */
+function createLasts(connection: Sqlite.Database) {
   const putLast = connection.prepare(
     `INSERT OR REPLACE INTO ${lastOf} (worker, batch, results, at) VALUES (?, ?, ?, ?)`,
   );
   const findLast = connection
-    .prepare(`SELECT results FROM ${lastOf} WHERE worker = ? AND batch = ?`)
+    .prepare(`SELECT CAST(results AS TEXT) FROM ${lastOf} WHERE worker = ? AND batch = ?`)
     .pluck();
-  let last = lastNumber(connection);
-  let next = last;
+  const known = new Map<string, KeptBatch>();
   return {
-    /** Numbers drawn by a transaction that was rolled back are the next one's. */
-    begin: () => void (next = last),
-    keep(worker: string, batch: number, changes: string, results: Buffer): void {
-      next += 1;
-      put.run(slotOf(next), `${next} ${worker}\n${changes}`);
-      putLast.run(worker, batch, results, Date.now());
+    note(batches: readonly KeptBatch[]): void {
+      for (const each of batches) {
+        if (each.batch > (known.get(each.worker)?.batch ?? 0)) known.set(each.worker, each);
+      }
     },
-    committed: () => void (last = next),
-    resultsOf: (worker: string, batch: number): Buffer | undefined =>
-      findLast.get(worker, batch) as Buffer | undefined,
+    write(): void {
+      for (const { worker, batch, results } of known.values()) {
+        putLast.run(worker, batch, Buffer.from(results), Date.now());
+      }
+    },
+    resultsOf(worker: string, batch: number): string | undefined {
+      const last = known.get(worker);
+      if (last?.batch === batch) return last.results;
+      return findLast.get(worker, batch) as string | undefined;
+    },
   };
 }
 
@@ -99,7 +159,7 @@ export function createRingReader(
     }
     return find;
   };
-  let last = prepared() === undefined ? 0 : lastNumber(connection);
+  let last = prepared() === undefined ? 0 : lastNumber(valuesOf(connection));
 
   function notice([instanceId, parts, streams]: InstanceChanges): void {
     if (parts === null) noticing.instance(instanceId);
@@ -109,29 +169,28 @@ export function createRingReader(
     if (streams === null || streams.length > 0) noticing.events(instanceId);
   }
 
-  const noticeBatch = (value: string): void => {
-    const start = value.indexOf("\n");
-    const worker = value.slice(value.indexOf(" ") + 1, start);
-    if (worker === own) return;
-    for (const each of JSON.parse(value.slice(start + 1)) as InstanceChanges[]) notice(each);
-  };
+  function noticeCommit(value: string): void {
+    for (const { worker, changes } of batchesIn(value)) {
+      if (worker !== own) for (const each of JSON.parse(changes) as InstanceChanges[]) notice(each);
+    }
+  }
 
   /** More was committed than is kept: whatever was read before may have changed. */
   function noticeAll(): void {
-    const values = connection.prepare(`SELECT value FROM ${ring}`).pluck().all() as string[];
+    const values = valuesOf(connection);
     noticing.all();
-    for (const value of values) noticeBatch(value);
-    last = lastNumber(connection);
+    values.forEach(noticeCommit);
+    last = lastNumber(values);
   }
 
   return () => {
     for (;;) {
       const value = prepared()?.get(slotOf(last + 1)) as string | undefined;
-      const number = value === undefined ? 0 : Number.parseInt(value, 10);
+      const number = value === undefined ? 0 : numberIn(value);
       if (value === undefined || number <= last) return;
       if (number > last + 1) return noticeAll();
       last = number;
-      noticeBatch(value);
+      noticeCommit(value);
     }
   };
 }

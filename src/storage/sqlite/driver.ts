@@ -76,6 +76,7 @@ export function openSqlite(options: Options): MigratableDatabase {
     write: (units, of) => whenKnown(writer.commit(units, of), noted(meter)),
     explain,
     giveUp,
+    gathers: shared !== undefined,
     committed(unit, firstSequence) {
       cacheVersions.touch(unit);
       listeners.committed(unit, firstSequence);

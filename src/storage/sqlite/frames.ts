@@ -1,21 +1,30 @@
 import type { Socket } from "node:net";
-import { deserialize, serialize } from "node:v8";
 
-// Messages on a stream: four bytes that tell the length, then a value as the structured clone algorithm keeps it.
-const headBytes = 4;
+// Messages on a stream: four bytes that tell the length of what follows, four that tell the length of a text, the text in UTF-8, then
+// bytes that belong to it.
+const headBytes = 8;
+const lengthBytes = 4;
 
-export function sendFrame(socket: Socket, message: unknown): void {
-  const body = serialize(message);
-  const head = Buffer.allocUnsafe(headBytes);
-  head.writeUInt32BE(body.length);
-  socket.cork();
-  socket.write(head);
-  socket.write(body);
-  socket.uncork();
+export type Frame = { text: string; bytes: Buffer };
+
+export function sendFrame(socket: Socket, text: string, parts: readonly Uint8Array[] = []): void {
+  const textBytes = Buffer.byteLength(text);
+  let size = headBytes + textBytes;
+  for (const { length } of parts) size += length;
+  const frame = Buffer.allocUnsafe(size);
+  frame.writeUInt32BE(size - lengthBytes);
+  frame.writeUInt32BE(textBytes, lengthBytes);
+  frame.write(text, headBytes);
+  let at = headBytes + textBytes;
+  for (const part of parts) {
+    frame.set(part, at);
+    at += part.length;
+  }
+  socket.write(frame);
 }
 
 /** Gives each message of the stream once it is whole. */
-export function onFrame(socket: Socket, listener: (message: unknown) => void): void {
+export function onFrame(socket: Socket, listener: (frame: Frame) => void): void {
   let more: Buffer[] = [];
   let size = 0;
   let awaited = headBytes;
@@ -25,11 +34,14 @@ export function onFrame(socket: Socket, listener: (message: unknown) => void): v
     if (size < awaited) return;
     let received = more.length === 1 ? chunk : Buffer.concat(more);
     for (;;) {
-      awaited = headBytes + (received.length < headBytes ? 0 : received.readUInt32BE());
-      if (received.length < headBytes || received.length < awaited) break;
-      const body = received.subarray(headBytes, awaited);
+      awaited = received.length < headBytes ? headBytes : lengthBytes + received.readUInt32BE();
+      if (received.length < awaited) break;
+      const begin = headBytes + received.readUInt32BE(lengthBytes);
+      listener({
+        text: received.toString("utf8", headBytes, begin),
+        bytes: received.subarray(begin, awaited),
+      });
       received = received.subarray(awaited);
-      listener(deserialize(body));
     }
     more = received.length === 0 ? [] : [received];
     size = received.length;

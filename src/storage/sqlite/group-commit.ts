@@ -18,6 +18,11 @@ const mostWaiting = 20_000;
 const worthWaiting = 5;
 const longestWaitMs = { least: 5, most: 25 };
 
+// Where another process writes, nothing holds up this one meanwhile, and units come one by one: a batch waits until it has this part
+// of what the last one had, for so long at most.
+const worthSending = 0.75;
+const longestGatherMs = 2;
+
 type Waiting = {
   unit: Unit;
   compiled: CompiledUnit;
@@ -42,6 +47,8 @@ type Committing = {
   committed: (unit: Unit, firstSequence: bigint) => void;
   /** Whether a commit is on disk nobody knows: nothing may be written any more. */
   giveUp: (error: unknown) => void;
+  /** Whether another process writes: each batch costs it and this one much that does not depend on its size. */
+  gathers: boolean;
 };
 
 /**
@@ -49,15 +56,17 @@ type Committing = {
  *
  * A batch waits for as long as each turn of the event loop brings another unit, some milliseconds at most, more where
  * flushes take longer: the disk, and the pages that every commit writes, cost many units as much as one. A lone unit
- * waits for one empty turn. Instances take turns in it; where too many units wait, those of the instance that has most are
+ * waits for one empty turn. Where another process writes (`gathers`), a batch that has much fewer units than the last one waits too.
+ * Instances take turns in it; where too many units wait, those of the instance that has most are
  * refused with UNAVAILABLE STORE_BUSY.
  */
 export function groupCommits(parts: Committing): GroupCommit {
-  const { write, explain, committed, giveUp } = parts;
+  const { write, explain, committed, giveUp, gathers } = parts;
   const waiting = createFairQueue<Waiting>(mostWaiting);
   // Since when somebody waits.
   let waitingSince = 0;
   let inLastTurn = 0;
+  const gathering = gathers ? createGathering(flush) : undefined;
   let scheduled = false;
   let waitMs = longestWaitMs.least;
   let atWork: Promise<void> | undefined;
@@ -70,9 +79,10 @@ export function groupCommits(parts: Committing): GroupCommit {
   }
 
   function flushWhenQuiet(): void {
+    scheduled = false;
+    if (gathering?.waits(waiting.size, waitingSince) === true) return;
     const isGrowing = waiting.size > inLastTurn && waiting.size < mostTogether;
     if (!isGrowing || Date.now() - waitingSince >= waitMs) return flush();
-    scheduled = false;
     inLastTurn = waiting.size;
     schedule();
   }
@@ -82,6 +92,7 @@ export function groupCommits(parts: Committing): GroupCommit {
     inLastTurn = 0;
     if (waiting.size === 0 || atWork !== undefined) return;
     const batch = nextBatch(waiting);
+    gathering?.sent(batch.length);
     waitingSince = Date.now();
     const [compiled, units] = [batch.map((each) => each.compiled), batch.map((each) => each.unit)];
     const outcome = write(compiled, units);
@@ -103,9 +114,9 @@ export function groupCommits(parts: Committing): GroupCommit {
         settleOne(committed, entry, outcome.results[index] ?? { step: 0 }),
       );
     } else if (outcome.kind === "failed") {
-      for (const { reject } of batch) reject(explain(outcome.error));
+      rejectEach(batch, () => explain(outcome.error));
     } else {
-      for (const { reject } of batch) reject(outcomeUnknown(outcome.error));
+      rejectEach(batch, () => outcomeUnknown(outcome.error));
       return giveUp(outcome.error);
     }
     if (waiting.size > 0) schedule();
@@ -113,8 +124,7 @@ export function groupCommits(parts: Committing): GroupCommit {
 
   /** Another process's lock is waited for without blocking the event loop, until callers would give up. */
   function waitForOther(batch: readonly Waiting[]): void {
-    const byInstance = Map.groupBy(refuseLate(batch), ({ unit }) => unit.instanceId);
-    byInstance.forEach((entries, instanceId) => waiting.putBack(instanceId, entries));
+    putBack(waiting, refuseLate(batch));
     schedule(busyRetryMs);
   }
 
@@ -136,8 +146,29 @@ export function groupCommits(parts: Committing): GroupCommit {
         await atWork;
       }
     },
-    rejectAll(error) {
-      for (const { reject } of waiting.clear()) reject(error);
+    rejectAll: (error) => rejectEach(waiting.clear(), () => error),
+  };
+}
+
+/** Lets a batch wait that has much fewer units than the last one: whoever was answered with that one is likely to ask again. */
+function createGathering(flush: () => void) {
+  let inLastBatch = 0;
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    /** Whether it waits; it is asked again with each unit that comes, and flushed when its time is over. */
+    waits(size: number, since: number): boolean {
+      const isFew = size > 0 && size < inLastBatch * worthSending;
+      if (!isFew || Date.now() - since >= longestGatherMs) return false;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        flush();
+      }, longestGatherMs);
+      return true;
+    },
+    sent(size: number): void {
+      clearTimeout(timer);
+      timer = undefined;
+      inLastBatch = size;
     },
   };
 }
@@ -153,6 +184,15 @@ function nextBatch(waiting: FairQueue<Waiting>): Waiting[] {
     batch.push(next.item);
   }
   return batch;
+}
+
+function rejectEach(batch: readonly Waiting[], why: () => unknown): void {
+  for (const { reject } of batch) reject(why());
+}
+
+function putBack(waiting: FairQueue<Waiting>, batch: readonly Waiting[]): void {
+  const byInstance = Map.groupBy(batch, ({ unit }) => unit.instanceId);
+  byInstance.forEach((entries, instanceId) => waiting.putBack(instanceId, entries));
 }
 
 /** Refuses those who have waited so long that their callers give up, and gives the others. */

@@ -2,11 +2,10 @@ import { createConnection, type Socket } from "node:net";
 import type { Outcome } from "./apply.ts";
 import { changesOf } from "./commit-ring.ts";
 import type { CompiledUnit } from "./compile.ts";
-import { received, type SentError } from "./errors.ts";
 import { onFrame, sendFrame } from "./frames.ts";
 import { busyGiveUpMs, cannotWrite } from "./group-commit.ts";
+import { decodeOutcome, encode, type ToSharedWriter } from "./shared-messages.ts";
 import type { Writer } from "./writer.ts";
-import { type ToSharedWriter, withErrors } from "./writer-messages.ts";
 
 const reconnectMs = 20;
 
@@ -40,7 +39,10 @@ export function writeByProcess(
   let waiting: Waiting | undefined;
   let isClosed = false;
 
-  const say = (socket: Socket, message: ToSharedWriter) => sendFrame(socket, message);
+  function say(socket: Socket, message: ToSharedWriter): void {
+    const { text, parts } = encode(message);
+    sendFrame(socket, text, parts);
+  }
 
   function sendBatch(): void {
     if (waiting === undefined || connected === undefined) return;
@@ -63,9 +65,7 @@ export function writeByProcess(
   function connect(): void {
     const socket = createConnection(address);
     if (waiting === undefined) socket.unref();
-    onFrame(socket, (message) =>
-      answered(withErrors(message as Outcome, (error) => received(error as SentError))),
-    );
+    onFrame(socket, ({ text }) => answered(decodeOutcome(text)));
     socket.on("connect", () => {
       connected = socket;
       known = 0;

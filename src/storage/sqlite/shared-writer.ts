@@ -1,21 +1,27 @@
 import { rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
-import { deserialize, serialize } from "node:v8";
 import Sqlite from "better-sqlite3";
-import { createApplier, type Outcome, type Result } from "./apply.ts";
-import { createRing } from "./commit-ring.ts";
-import { isBusy, isUnflushed, toSend } from "./errors.ts";
+import { createApplier, type Outcome } from "./apply.ts";
+import { createRing, type KeptBatch } from "./commit-ring.ts";
+import { isBusy, isUnflushed } from "./errors.ts";
 import { onFrame, sendFrame } from "./frames.ts";
 import { configure } from "./open.ts";
 import { takeServingLock } from "./serving-lock.ts";
-import { type ToSharedWriter, withErrors } from "./writer-messages.ts";
+import {
+  type BatchMessage,
+  decode,
+  encodeCommitted,
+  encodeFailure,
+  encodeResults,
+  type ToSharedWriter,
+} from "./shared-messages.ts";
 
 const emptyLogEveryMs = 3_600_000;
+const longestWaitMs = 1;
 
-type Commit = Extract<ToSharedWriter, { kind: "commit" }>;
 /** A process that sends batches. `numbers`: of its statements among those of all. */
 type Client = { socket: Socket; worker: string; numbers: number[] };
-type Batch = { client: Client; message: Commit };
+type Batch = { client: Client; message: BatchMessage };
 
 export type SharedWriter = AsyncDisposable & {
   /** Whether any process is connected. */
@@ -42,7 +48,7 @@ export async function serveWriter(
   let opened: ReturnType<typeof openWriter> | undefined;
   // The first process that serves makes the file.
   const writer = () => (opened ??= openWriter(path, statements.texts));
-  let batches: Batch[] = [];
+  const gathered = gatherBatches(commitAll);
 
   function received(client: Client, message: ToSharedWriter): void {
     if (message.kind === "hello") client.worker = message.worker;
@@ -51,37 +57,28 @@ export async function serveWriter(
       for (const { steps } of message.units) {
         for (const step of steps) step.statement = client.numbers[step.statement] ?? 0;
       }
-      if (batches.push({ client, message }) === 1) setImmediate(commitAll);
+      gathered.add({ client, message });
     }
   }
 
-  /** Together with all that came while the last ones were flushed. */
-  function commitAll(): void {
-    const all = batches;
-    batches = [];
+  function commitAll(all: readonly Batch[]): void {
     try {
-      for (const [{ client }, outcome] of writer().commit(all)) answer(client, outcome);
+      for (const [{ client }, outcome] of writer().commit(all)) {
+        sendFrame(client.socket, outcome.answer);
+        if (outcome.kind === "unknown") giveUp(outcome.error);
+      }
     } catch (error) {
       // A command beside the service has the lock as this connection is opened: they send it again.
-      const outcome: Outcome = isBusy(error) ? { kind: "busy" } : { kind: "failed", error };
-      for (const { client } of all) answer(client, outcome);
+      const failure = encodeFailure(isBusy(error) ? { kind: "busy" } : { kind: "failed", error });
+      for (const { client } of all) sendFrame(client.socket, failure);
     }
-  }
-
-  function answer({ socket }: Client, outcome: Outcome): void {
-    // Errors of single units have been made ready with what is kept of them.
-    const isWhole = outcome.kind === "committed";
-    sendFrame(socket, isWhole ? outcome : withErrors(outcome, toSend));
-    if (outcome.kind === "unknown") giveUp(outcome.error);
   }
 
   let isBroken = false;
   function giveUp(error: unknown): void {
     if (isBroken) return;
     isBroken = true;
-    for (const { socket } of clients) {
-      sendFrame(socket, withErrors({ kind: "unknown", error }, toSend));
-    }
+    for (const { socket } of clients) sendFrame(socket, encodeFailure({ kind: "unknown", error }));
     broken(error);
   }
 
@@ -89,9 +86,12 @@ export async function serveWriter(
   const server = createServer((socket) => {
     const client: Client = { socket, worker: "", numbers: [] };
     clients.add(client);
-    onFrame(socket, (message) => received(client, message as ToSharedWriter));
+    onFrame(socket, (frame) => received(client, decode(frame)));
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => clients.delete(client));
+    socket.on("close", () => {
+      clients.delete(client);
+      gathered.forget(client);
+    });
   });
   const { promise: listening, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
@@ -103,7 +103,7 @@ export async function serveWriter(
     isUsed: () => clients.size > 0,
     async [Symbol.asyncDispose]() {
       clearInterval(sweep);
-      if (batches.length > 0) commitAll();
+      gathered.commitNow();
       for (const { socket } of clients) socket.end();
       server.close();
       if (!isBroken) {
@@ -111,6 +111,52 @@ export async function serveWriter(
         opened?.connection.close();
       }
       lock[Symbol.dispose]();
+    },
+  };
+}
+
+/**
+ * Has batches be committed together: all that have come while the last ones were committed. The processes of those are waited for, as
+ * whoever was answered then is likely to send again, but a millisecond at most: whatever a commit costs beside its units is paid once.
+ */
+function gatherBatches(commit: (batches: readonly Batch[]) => void) {
+  let batches: Batch[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let isDue = false;
+  // Those of the last commit that have sent nothing since.
+  const awaited = new Set<Client>();
+
+  function commitNow(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    isDue = false;
+    if (batches.length === 0) return;
+    const all = batches;
+    batches = [];
+    awaited.clear();
+    for (const { client } of all) if (!client.socket.destroyed) awaited.add(client);
+    commit(all);
+  }
+
+  function look(): void {
+    if (batches.length === 0 || isDue) return;
+    if (awaited.size > 0) timer ??= setTimeout(commitNow, longestWaitMs);
+    else {
+      isDue = true;
+      setImmediate(commitNow);
+    }
+  }
+
+  return {
+    commitNow,
+    add(batch: Batch): void {
+      batches.push(batch);
+      awaited.delete(batch.client);
+      look();
+    },
+    forget(client: Client): void {
+      awaited.delete(client);
+      look();
     },
   };
 }
@@ -141,42 +187,55 @@ function openWriter(path: string, texts: readonly string[]) {
   }
 }
 
+/** @property answer what the process is told that sent the batch */
+type Settled = { answer: string; kind: Outcome["kind"]; error?: unknown };
+
 function writerOn(connection: Sqlite.Database, texts: readonly string[]) {
   const ring = createRing(connection);
   let committing: readonly Batch[] = [];
+  let kept: KeptBatch[] = [];
   const applier = createApplier(connection, texts, (results) => {
-    ring.begin();
-    for (const [{ client, message }, own] of divided(committing, results)) {
-      for (const each of own) if (typeof each !== "bigint") each.error = errorToSend(each);
-      ring.keep(client.worker, message.batch, message.changes, serialize(own));
-    }
+    let at = 0;
+    kept = committing.map(({ client: { worker }, message: { batch, changes, units } }) => {
+      const own = results.slice(at, (at += units.length));
+      return { worker, batch, changes, results: encodeResults(own) };
+    });
+    ring.keep(kept);
   });
 
   /** What has become of a batch that another process may have committed before it ended. */
-  function earlier({ client, message }: Batch): Outcome | undefined {
-    const kept = message.isAgain ? ring.resultsOf(client.worker, message.batch) : undefined;
-    return kept === undefined
+  function earlier({ client, message }: Batch): Settled | undefined {
+    const results = message.isAgain ? ring.resultsOf(client.worker, message.batch) : undefined;
+    return results === undefined
       ? undefined
-      : { kind: "committed", results: deserialize(kept) as Result[], tookMs: 0, flushMs: 0 };
+      : { kind: "committed", answer: encodeCommitted(0, 0, results) };
   }
 
   return {
     connection,
-    commit(batches: readonly Batch[]): Map<Batch, Outcome> {
-      const outcomes = new Map<Batch, Outcome>();
+    commit(batches: readonly Batch[]): Map<Batch, Settled> {
+      const settled = new Map<Batch, Settled>();
       for (const batch of batches) {
-        const outcome = earlier(batch);
-        if (outcome !== undefined) outcomes.set(batch, outcome);
+        const before = earlier(batch);
+        if (before !== undefined) settled.set(batch, before);
       }
-      committing = batches.filter((batch) => !outcomes.has(batch));
+      committing = batches.filter((batch) => !settled.has(batch));
+      if (committing.length === 0) return settled;
       const outcome = applier.commit(committing.flatMap(({ message }) => message.units));
       if (outcome.kind === "committed") {
         ring.committed();
-        for (const [batch, results] of divided(committing, outcome.results)) {
-          outcomes.set(batch, { ...outcome, results });
-        }
-      } else for (const batch of committing) outcomes.set(batch, outcome);
-      return outcomes;
+        const { kind, tookMs, flushMs } = outcome;
+        committing.forEach((batch, at) =>
+          settled.set(batch, {
+            kind,
+            answer: encodeCommitted(tookMs, flushMs, kept[at]?.results ?? ""),
+          }),
+        );
+      } else {
+        const failure = { ...outcome, answer: encodeFailure(outcome) };
+        for (const batch of committing) settled.set(batch, failure);
+      }
+      return settled;
     },
     emptyLog(giveUp: (error: unknown) => void): void {
       try {
@@ -188,19 +247,3 @@ function writerOn(connection: Sqlite.Database, texts: readonly string[]) {
     },
   };
 }
-
-/** The results of each batch, of those of all their units. */
-function divided(
-  batches: readonly Batch[],
-  results: readonly Result[],
-): (readonly [Batch, Result[]])[] {
-  let at = 0;
-  return batches.map((batch) => {
-    const begin = at;
-    at += batch.message.units.length;
-    return [batch, results.slice(begin, at)];
-  });
-}
-
-const errorToSend = ({ error }: { error?: unknown }) =>
-  error === undefined ? undefined : toSend(error);
