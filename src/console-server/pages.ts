@@ -11,6 +11,7 @@ import { languageReader } from "../settings/policy/language.ts";
 import { consoleTexts } from "../texts/console-texts.ts";
 import { chooseLanguage } from "../texts/languages.ts";
 import type { ConsoleFiles } from "./files.ts";
+import { sessionCookie } from "./cookies.ts";
 import type { ConsoleAnswer, ConsoleEndpoint, ConsoleRequest } from "./log-in.ts";
 import { assetsPath, consolePath } from "./paths.ts";
 import { isTls } from "./sessions.ts";
@@ -42,7 +43,13 @@ export function consolePages<A extends At>(
     const texts = await consoleTexts(language);
     const look = await branding(at.instanceId);
     const nonce = randomBytes(16).toString("base64url");
-    const data = { texts, language, product: look.productName, needs: needs() };
+    const data = {
+      texts,
+      language,
+      product: look.productName,
+      needs: needs(),
+      isSignedOut: isSignedOut(request, at),
+    };
     const headers = pageHeaders({ nonce, isTls: isTls(at), hasForms: false });
     const policy = `${headers["content-security-policy"]}; connect-src 'self'`;
     return {
@@ -95,4 +102,15 @@ ${colours({ branding: look, nonce })}
     { path: `${consolePath}{/*page}`, ...common, handle: page },
     { path: `${consolePath}/`, ...common, handle: page },
   ];
+}
+
+/**
+ * Whether the browser has no session of the console for certain. Pages of other sites lead here without the cookie, which is
+ * `SameSite=Strict`, and old browsers do not tell where a request comes from: then nothing is known.
+ */
+function isSignedOut({ headers }: ConsoleRequest, at: { issuer: string }): boolean {
+  const sendsStrict = ["none", "same-origin", "same-site"].includes(
+    headers.get("sec-fetch-site") ?? "",
+  );
+  return sendsStrict && sessionCookie.read(headers.get("cookie") ?? "", isTls(at)) === undefined;
 }

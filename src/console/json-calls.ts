@@ -100,17 +100,17 @@ export function usePages(
     ...(again && { staleTime: 0 }),
     refetchInterval: ({ state: { data } }) => again?.(data?.pages.flatMap(rowsIn) ?? []) ?? false,
   });
-  async function* all() {
+  async function* all(asked = request) {
     for (let after: string | undefined = ""; after !== undefined; ) {
       const { isDescending = false } = options;
-      const asked = pageRequest(method, request, { limit: largestPage, isDescending, after });
-      const page: JsonObject = await callByJson(method, asked);
+      const ofPage = pageRequest(method, asked, { limit: largestPage, isDescending, after });
+      const page: JsonObject = await callByJson(method, ofPage);
       yield rowsIn(page);
       after = textAt(page, "details.next") || undefined;
     }
   }
   return {
-    /** All that the list has, page by page. */
+    /** All that the list has, or that another request of the search finds, page by page. */
     all,
     rows: found.data?.pages.flatMap(rowsIn),
     /** How many pages there are of it here. */

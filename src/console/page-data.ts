@@ -4,13 +4,15 @@ type PageData = {
   language: string;
   product: string;
   needs: Readonly<Record<string, string>>;
+  /** The browser has no session of the console; where it is false it may have one. */
+  isSignedOut: boolean;
 };
 
 const element = document.getElementById("console");
 // It is written by the server that serves this script.
 const data = JSON.parse(element?.dataset["page"] ?? "{}") as PageData;
 
-export const { language, product, needs } = data;
+export const { language, product, needs, isSignedOut } = data;
 
 /** The words of the reader's language. */
 export const t = (key: string): string => data.texts[key] ?? key;

@@ -1,5 +1,5 @@
-import type { Database, Snapshots } from "../storage/database.ts";
-import { type AnyPgTable, count, type PgColumn, type SQL, sql } from "../storage/drizzle.ts";
+import type { Database, Reader, Snapshots } from "../storage/database.ts";
+import { and, type AnyPgTable, count, type PgColumn, type SQL, sql } from "../storage/drizzle.ts";
 import type { Table } from "../storage/table.ts";
 
 /** So many matches are sorted rather than met while all rows are walked in their order. */
@@ -8,50 +8,88 @@ const fewMatches = 1_000;
 export type PageFilter = { where: SQL | undefined; offset: number };
 
 /**
- * The same page by the keys of its rows. Keys stand in indexes, whole rows do not: those that are passed over, and those
- * that do not match, need not be read.
+ * The same page by the keys of its rows. Keys stand in indexes, whole rows do not: those that are passed over need not be read.
  */
 export function candidateFilter(
   db: Database,
   table: Table,
-  asked: PageFilter & { inOrder: SQL[]; limit: number; isRare: boolean },
+  asked: PageFilter & { inOrder: SQL[]; limit: number },
 ): PageFilter {
-  const { where, inOrder, limit, offset, isRare } = asked;
-  if (offset === 0 && !isRare) return { where, offset };
+  const { where, inOrder, limit, offset } = asked;
+  if (offset === 0) return { where, offset };
   const t = db.table(table);
-  const columns = t as unknown as Record<string, PgColumn>;
-  const keys = Object.fromEntries(
-    table.key.flatMap((name) => {
+  const keys = keysOf(table.key, t);
+  const chosen = db.read
+    .select(keys)
+    .from(t)
+    .where(where)
+    .orderBy(...inOrder)
+    .limit(limit)
+    .offset(offset);
+  return { where: sql`(${sql.join(Object.values(keys), sql`, `)}) in ${chosen}`, offset: 0 };
+}
+
+type Keys = Record<string, PgColumn>;
+
+function keysOf(key: readonly string[], t: object): Keys {
+  const columns = t as Keys;
+  return Object.fromEntries(
+    key.flatMap((name) => {
       const column = columns[name];
       return column === undefined ? [] : [[name, column]];
     }),
   );
-  const all = db.read.select(keys).from(t).where(where);
-  const chosen = isRare
-    ? all
-    : all
-        .orderBy(...inOrder)
-        .limit(limit)
-        .offset(offset);
-  const tuple = sql.join(Object.values(keys), sql`, `);
-  return { where: sql`(${tuple}) in ${chosen}`, offset: isRare ? offset : 0 };
 }
 
-/** What is found out here only chooses the way: it may be otherwise a moment later. */
-export async function matchesFew(
+/**
+ * A page of the rows that match, with the number of all, where these are few. They are looked for once, by what an index holds of each
+ * row, and no further than tells that they are not few.
+ *
+ * @param asked `where` keeps the matches, `behind` those of them that follow the cursor
+ * @returns undefined where they are many, or where an empty page does not tell whether they are
+ */
+export async function pageAmongFew<H>(
   { snapshot }: Snapshots,
   t: AnyPgTable,
-  where: SQL | undefined,
-): Promise<boolean> {
-  const [[found]] = await snapshot((read) => [
-    read.select({ total: count() }).from(
-      read
-        .select({ one: sql`1`.as("one") })
-        .from(t)
-        .where(where)
-        .limit(fewMatches + 1)
-        .as("matches"),
-    ),
+  key: readonly string[],
+  asked: PageFilter & {
+    behind: SQL | undefined;
+    inOrder: SQL[];
+    limit: number;
+    headOf: (read: Reader) => PromiseLike<H>;
+  },
+): Promise<{ rows: unknown[]; total: number; heads: H } | undefined> {
+  const { where, behind, inOrder, limit, offset } = asked;
+  const [found, heads] = await snapshot((read) => [
+    amongFew(read, t, keysOf(key, t), where)
+      .where(behind)
+      .orderBy(...inOrder)
+      .limit(limit)
+      .offset(offset),
+    asked.headOf(read),
   ]);
-  return (found?.total ?? 0) <= fewMatches;
+  const total = found[0]?.total ?? (offset === 0 && behind === undefined ? 0 : fewMatches + 1);
+  return total > fewMatches ? undefined : { rows: found.map(({ row }) => row), total, heads };
+}
+
+/** The rows of the first matches that are met, one more than are few, each with the number of these. */
+function amongFew(read: Reader, t: AnyPgTable, keys: Keys, where: SQL | undefined) {
+  const names = Object.keys(keys);
+  const matches = read
+    .select(keys)
+    .from(t)
+    .where(where)
+    .limit(fewMatches + 1)
+    .as("matches");
+  const total = sql<number>`${count()} over ()`.mapWith(Number).as("total");
+  const counted = read
+    .select({ ...keysOf(names, matches), total })
+    .from(matches)
+    .as("counted");
+  const found = keysOf(names, counted);
+  const isSame = names.map((name) => sql`${found[name]} = ${keys[name]}`);
+  return read
+    .select({ row: t, total: counted.total })
+    .from(counted)
+    .innerJoin(t, and(...isSame));
 }

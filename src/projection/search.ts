@@ -15,7 +15,7 @@ import {
   sql,
 } from "../storage/drizzle.ts";
 import { invalidField } from "../errors.ts";
-import { matchesFew, candidateFilter } from "./candidate-filter.ts";
+import { candidateFilter, pageAmongFew } from "./candidate-filter.ts";
 import {
   behind,
   type CursorOf,
@@ -199,24 +199,34 @@ export async function search<T extends Table>(
   // The beginning of a whole list is read from an index, and its length is known.
   const isWhole = filters.length === 0 && page.offset === 0n && from === undefined;
   const reads = isWhole ? db : await readsOf(db, table, { instanceId, ofInstance });
-  const begun = and(
-    where,
-    from && (await fromPlace(reads, t, { order, id, where, from, asc: page.asc })),
-  );
-  const isRare = asked.looksAtEach === true && (await matchesFew(reads, t, begun));
+  const behindCursor =
+    from && (await fromPlace(reads, t, { order, id, where, from, asc: page.asc }));
+  const begun = and(where, behindCursor);
   const counts = db.table(rowCounts);
   const heads = db.table(sequences);
   const largestOffset = 2n ** 53n;
   const offset = Number(page.offset < largestOffset ? page.offset : largestOffset);
   // One more than is shown says whether something follows.
   const looked = limit + 1;
-  const shown = candidateFilter(db, table, {
-    where: begun,
-    inOrder,
-    limit: looked,
-    offset,
-    isRare,
-  });
+  // What lies in many logs is as new as the one that changed last.
+  const headOf = (read: Reader) =>
+    asked.everyInstance
+      ? read.select().from(heads).orderBy(desc(heads.changedAt)).limit(1)
+      : read.select().from(heads).where(eq(heads.instanceId, instanceId));
+  const cursorBehind = (last: Row<T>) => sealCursor(cursors, positionOf(t, order, idColumn, last));
+  if (asked.looksAtEach === true) {
+    const counted = page.skipTotal
+      ? { where: begun, behind: undefined }
+      : { where, behind: behindCursor };
+    const few = { ...counted, inOrder, limit: looked, offset, headOf };
+    const found = await pageAmongFew(reads, t, table.key, few);
+    if (found !== undefined) {
+      const totals = page.skipTotal ? undefined : [{ total: BigInt(found.total) }];
+      const read = { looked: found.rows as Row<T>[], limit, totals, heads: found.heads };
+      return foundOf(read, cursorBehind);
+    }
+  }
+  const shown = candidateFilter(db, table, { where: begun, inOrder, limit: looked, offset });
   const totalOf = (read: Reader) =>
     ofInstance && filters.length === 0 && table.countedBy === "instanceId"
       ? read
@@ -235,15 +245,10 @@ export async function search<T extends Table>(
       .orderBy(...inOrder)
       .limit(looked)
       .offset(shown.offset),
-    // What lies in many logs is as new as the one that changed last.
-    asked.everyInstance
-      ? read.select().from(heads).orderBy(desc(heads.changedAt)).limit(1)
-      : read.select().from(heads).where(eq(heads.instanceId, instanceId)),
+    headOf(read),
     ...(page.skipTotal ? [] : [totalOf(read)]),
   ]);
-  return foundOf({ looked: found, limit, totals, heads: head }, (last) =>
-    sealCursor(cursors, positionOf(t, order, idColumn, last)),
-  );
+  return foundOf({ looked: found, limit, totals, heads: head }, cursorBehind);
 }
 
 /** What was read for a page: one row more than its limit, if there is one, the number of all, and the head of the log. */

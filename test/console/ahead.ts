@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { enter, enterAgain, expectQuiet, peer } from "./visits.ts";
+import type { Page } from "playwright-core";
+import { permissionsPath } from "./console-agents.ts";
+import { enter, enterAgain, expectQuiet, openPrivately, peer } from "./visits.ts";
 import type { ConsoleWorld } from "./world.ts";
 
 const patienceMs = 20_000;
@@ -40,6 +42,33 @@ export function describeAhead(world: () => ConsoleWorld): void {
       await visit.page.getByRole("alert").waitFor();
       const refused = new Set(visit.refused.map((each) => each.replace(/.*\//, "")));
       assert.deepEqual([...refused], ["GetProject"]);
+    });
+  });
+}
+
+/** What a browser asks of the console that nobody is signed in to. */
+export function describeSignedOut(): void {
+  describe("a visitor of the console who is not signed in", () => {
+    const open = async (lead: (page: Page, address: string) => Promise<unknown>) => {
+      await using visit = await openPrivately("about:blank");
+      const { page } = visit;
+      const asked: string[] = [];
+      page.on("request", (each) => asked.push(new URL(each.url()).pathname));
+      await lead(page, `${peer.issuer}/ui/console/people?q=ada`);
+      await page.locator("input[name=login_name]").waitFor();
+      return asked.filter((path) => path === permissionsPath).length;
+    };
+
+    it("is led to the log-in before anything is asked", async () => {
+      assert.equal(await open((page, address) => page.goto(address)), 0);
+    });
+
+    it("is asked for where a page of another site leads here, as no browser sends the cookie then", async () => {
+      const asked = await open(async (page, address) => {
+        await page.setContent(`<a href="${address}">console</a>`);
+        await page.click("a");
+      });
+      assert.equal(asked, 1);
     });
   });
 }

@@ -8,7 +8,8 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { median } from "../bench/judge.ts";
 import { newStore, startService } from "../bench/store.ts";
 import { headOfLog } from "../../src/console/declared/health.ts";
-import { pageRequest, spanOf } from "../../src/console/objects/asked.ts";
+import { person } from "../../src/console/declared/person.ts";
+import { pageRequest, rowsOfPage, spanOf } from "../../src/console/objects/asked.ts";
 import { pages } from "../../src/console/routes.ts";
 import { measurePages } from "./bench-pages.ts";
 
@@ -177,7 +178,19 @@ async function byPart(): Promise<void> {
     );
 }
 
+/** What a person did, as the tab of their page asks for it: in the newest part of the log. */
+function activityOf(id: string, head: bigint): [path: string, body: JsonValue] {
+  const rows = person.rows.find(({ word }) => word === "activity");
+  if (rows?.search === undefined || rows.logWindow === undefined) throw new Error("no such tab");
+  const { method, request } = rows.search;
+  const { from } = spanOf(rows.logWindow, head);
+  const asked = request({ details: { id } }, undefined, { from });
+  const options = { limit: rowsOfPage, isDescending: true, after: "" };
+  return [`/${method.parent.typeName}/${method.name}`, pageRequest(method, asked, options)];
+}
+
 async function server(): Promise<void> {
+  const head = await headOfStore();
   const list = await resources(`/users/_search?${sorted}`);
   const calls: [string, (nth: number) => Promise<unknown>][] = [
     ["people, the first page", () => resources(`/users/_search?${sorted}`)],
@@ -227,13 +240,7 @@ async function server(): Promise<void> {
       "the search over everything, by how a name begins",
       (nth) => resources("/_search_all", { q: `Given ${nthOf(nth) % 5_000}` }),
     ],
-    [
-      "what a person did",
-      (nth) =>
-        resources(`/events/_search?query.limit=25&query.skip_total=true`, [
-          { editor: { user_id: idOf(nthOf(nth)) } },
-        ]),
-    ],
+    ["what a person did", (nth) => send("POST", ...activityOf(idOf(nthOf(nth)), head))],
     ["events, the newest", () => resources("/events/_search?query.limit=50&query.skip_total=true")],
   ];
   for (const [name, call] of calls) {

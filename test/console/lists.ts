@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { Request } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { bodyOf } from "../support/peer.ts";
 import { dialogOf } from "./tasks.ts";
@@ -84,18 +84,7 @@ export function describeLists(): void {
     it("of events that no index finds looks at a part of the log, and leads to the part before", async () => {
       await using visit = await enterAgain("/people");
       const { page, go } = visit;
-      const asked: (readonly [from: bigint | undefined, to: bigint | undefined])[] = [];
-      const { input, output } = EventService.method.searchEvents;
-      await page.route(/SearchEvents$/, (route) => {
-        const { filters } = fromBinary(input, route.request().postDataBuffer() ?? new Uint8Array());
-        const spans = filters.flatMap(({ filter }) =>
-          filter.case === "sequence" ? filter.value : [],
-        );
-        asked.push(...spans.map(({ from, to }) => [from, to] as const));
-        // The log of a test is short.
-        const body = toBinary(output, create(output, { details: { processedSequence: 250_000n } }));
-        return route.fulfill({ contentType: "application/proto", body: Buffer.from(body) });
-      });
+      const asked = await withLongLog(page);
       await page.reload();
       await go("/failed-log-ins");
       await page.getByText("Events looked at: 150,001 – 250,000").waitFor();
@@ -111,6 +100,36 @@ export function describeLists(): void {
         [50_001n, 150_000n],
         [1n, 50_000n],
       ]);
+      expectQuiet(visit);
+    });
+
+    it("of what a person did looks at a part of the log, and at all of it in a span of time", async () => {
+      const id = await peer.addPerson({ username: "tapir-still" });
+      await using visit = await enterAgain("/people");
+      const { page, go } = visit;
+      const asked = await withLongLog(page);
+      await page.reload();
+      await go(`/people/${id}?tab=activity`);
+      await page.getByText("Events looked at: 150,001 – 250,000").waitFor();
+      await page.getByText(/^The events named below were looked at/).waitFor();
+      assert.deepEqual(await faultsOf(page), []);
+      await page.getByRole("link", { name: "Further back" }).click();
+      await page.getByText("Events looked at: 50,001 – 150,000").waitFor();
+      assert.equal(new URL(page.url()).searchParams.get("tab"), "activity");
+      assert.deepEqual(asked, [
+        [150_001n, undefined],
+        [50_001n, 150_000n],
+      ]);
+      // What is kept is all that they did, whichever part is shown.
+      const kept = page.waitForRequest(/SearchEvents$/);
+      await page.getByRole("button", { name: "Save as CSV" }).click();
+      await kept;
+      const from = page.getByLabel("From");
+      await from.fill("2026-01-01");
+      await page.getByText("Nothing matches this filter.").waitFor();
+      assert.equal(await page.getByText("Events looked at").count(), 0);
+      assert.ok(await from.evaluate((field) => field === document.activeElement));
+      assert.equal(asked.length, 2);
       expectQuiet(visit);
     });
 
@@ -228,4 +247,19 @@ export function describeLists(): void {
       assert.equal(await page.getByText("Marked:").count(), 0);
     });
   });
+}
+
+/** Answers searches for events as a service whose log is long and has none of them; which positions they name. */
+async function withLongLog(page: Page) {
+  const asked: (readonly [from: bigint | undefined, to: bigint | undefined])[] = [];
+  const { input, output } = EventService.method.searchEvents;
+  await page.route(/SearchEvents$/, (route) => {
+    const { filters } = fromBinary(input, route.request().postDataBuffer() ?? new Uint8Array());
+    const spans = filters.flatMap(({ filter }) => (filter.case === "sequence" ? filter.value : []));
+    asked.push(...spans.map(({ from, to }) => [from, to] as const));
+    // The log of a test is short.
+    const body = toBinary(output, create(output, { details: { processedSequence: 250_000n } }));
+    return route.fulfill({ contentType: "application/proto", body: Buffer.from(body) });
+  });
+  return asked;
 }

@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { describeAccess } from "./access.ts";
-import { describeAhead } from "./ahead.ts";
+import { describeAhead, describeSignedOut } from "./ahead.ts";
 import { addressesOf } from "./addresses.ts";
 import { describeChanges } from "./changes.ts";
 import { describeHistory } from "./history.ts";
@@ -336,6 +336,7 @@ describe("the console in a browser", () => {
 describeHome(() => world);
 describeAccess(() => world);
 describeAhead(() => world);
+describeSignedOut();
 describeChanges();
 describeHistory();
 describeLists();

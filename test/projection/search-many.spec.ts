@@ -25,10 +25,19 @@ const secrets = {
 describe("a search among so many rows that it is asked where it holds up nobody", () => {
   let place: Place;
   let db: MigratableDatabase;
+  /** The snapshots that may take long, by whose they are. */
+  const looks: string[] = [];
   before(async () => {
     place = engine === "postgres" ? await databasePlace() : await servedPlace();
     db = await place.open(schema);
     await db.migrate();
+    const { lengthy } = db;
+    db.lengthy = (source) => ({
+      snapshot(build) {
+        looks.push(source);
+        return lengthy.call(db, source).snapshot(build);
+      },
+    });
     for (let from = 0; from < many; from += 1_000) {
       const changes = Array.from({ length: 1_000 }, (_, nth) => {
         const at = from + nth;
@@ -64,6 +73,33 @@ describe("a search among so many rows that it is asked where it holds up nobody"
     );
     assert.equal(found.total, BigInt(expected.length));
     assert.ok(found.endOfList);
+  });
+  it("finds those of few that follow a cursor or an offset, with the total of all", async () => {
+    const few = holding("third 399");
+    const { rows, total } = await find(few);
+    const ids = rows.map(({ id }) => id);
+    assert.equal(total, BigInt(ids.length));
+    assert.ok(ids.length > 6, `${ids.length} match`);
+    const shown = async (page: Partial<Page>) => {
+      const found = await find(few, { limit: 2, ...page });
+      const isCounted = page.skipTotal !== true;
+      assert.equal(found.total, isCounted ? total : 0n);
+      return { ids: found.rows.map(({ id }) => id), next: found.next };
+    };
+    const { next } = await shown({});
+    assert.deepEqual((await shown({ after: next })).ids, ids.slice(2, 4));
+    assert.deepEqual((await shown({ after: next, skipTotal: true })).ids, ids.slice(2, 4));
+    assert.deepEqual((await shown({ offset: 3n })).ids, ids.slice(3, 5));
+    assert.deepEqual((await shown({ offset: 2_000n })).ids, []);
+    const last = await find(few, { limit: ids.length - 1 });
+    assert.deepEqual((await shown({ after: last.next })).ids, ids.slice(-1));
+  });
+  it("looks at each row once where few or none match", async () => {
+    for (const text of ["third 3999", "nobody"]) {
+      const earlier = looks.length;
+      await find(holding(text), { skipTotal: true });
+      assert.equal(looks.length, earlier + 1);
+    }
   });
   it("goes on by the cursor through all that match, each once", async () => {
     const ids: string[] = [];

@@ -145,12 +145,15 @@ export type Action = {
 /** A search, by what is asked of it. */
 export type Search = {
   method: DescMethodUnary;
-  request: (object: JsonObject, period?: Period) => JsonObject;
+  request: (object: JsonObject, period?: Period, sequence?: Span) => JsonObject;
   isDescending?: true;
 };
 
 /** A span of time, as timestamps; open where it has no end. */
 export type Period = { from?: string; to?: string };
+
+/** Positions of the log; without an end, up to what comes next. */
+export type Span = { from: string; to?: string };
 
 /** The path of the page that a row leads to, and where its ID is. */
 export type Opens = { to: string | ((object: JsonObject) => string); id: Path };
@@ -168,6 +171,8 @@ export type Rows = {
   when?: (object: JsonObject) => boolean;
   /** A span of time is chosen. */
   isByPeriod?: true;
+  /** Where no span of time is chosen it looks at so many positions of the log at a time, the newest first: what it asks for has no index. */
+  logWindow?: bigint;
   /** It lists those who have roles in such a context. */
   membersOf?: MemberContext;
   /** The word for what would be here, where nothing is yet. */
@@ -188,7 +193,7 @@ export type ListTyped = {
   request?: string | undefined;
   near?: string | undefined;
   /** The positions of the log that are looked at. */
-  sequence?: { from: string; to?: string } | undefined;
+  sequence?: Span | undefined;
 };
 
 /** The list of all objects of a kind. */

@@ -247,12 +247,15 @@ const activity: Rows = {
   word: "activity",
   tab: "activity",
   isByPeriod: true,
+  logWindow: 100_000n,
+  hint: "hintActivity",
   search: {
     method: EventService.method.searchEvents,
-    request: (object, period = {}) => ({
+    request: (object, period, sequence) => ({
       filters: present([
         { editor: { user_id: textAt(object, "details.id") } },
-        Object.keys(period).length > 0 && { creation_date: period },
+        Object.keys(period ?? {}).length > 0 && { creation_date: { ...period } },
+        sequence !== undefined && { sequence: { ...sequence } },
       ]),
     }),
     isDescending: true,

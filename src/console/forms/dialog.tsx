@@ -79,7 +79,7 @@ export function ActionDialog(ask: Ask) {
   );
 }
 
-/** Violations of fields at their fields, and what is taken at the one that it names; what has none stands above all. */
+/** Violations of fields at their fields, all of each, and what is taken at the one that it names; what has none stands above all. */
 function errorsOf(refusal: Refusal | undefined, action: Action, typed: Typed): Map<string, string> {
   const errors = new Map<string, string>();
   if (refusal === undefined) return errors;
@@ -92,7 +92,9 @@ function errorsOf(refusal: Refusal | undefined, action: Action, typed: Typed): M
         field.startsWith(`${path}[`) ||
         path.startsWith(`${field}.`),
     );
-    if (at !== undefined) errors.set(at.path, description);
+    if (at === undefined) continue;
+    const others = errors.get(at.path);
+    errors.set(at.path, others === undefined ? description : `${others}; ${description}`);
   }
   const [, taken] = /^(\w+)_TAKEN$/.exec(refusal.reason) ?? [];
   const named = fields.find(({ path }) => `_${taken?.toLowerCase()}`.endsWith(`_${nameIn(path)}`));

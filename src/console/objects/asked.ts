@@ -1,5 +1,12 @@
 import type { DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
-import { contextOf, type Kind, type Rows, type Search, textAt } from "../declared/declare.ts";
+import {
+  contextOf,
+  type Kind,
+  type Rows,
+  type Search,
+  type Span,
+  textAt,
+} from "../declared/declare.ts";
 import type { May, Place, Rights } from "../rights-of.ts";
 
 const has = ({ input }: DescMethodUnary, field: string): boolean =>
@@ -81,9 +88,6 @@ export const foreseenRows = (
 
 /** Only who may do something in all organizations may do it in one of which nothing is known. */
 const anyOrganization: Place = { organizationId: "" };
-
-/** Positions of the log; without an end, up to what comes next. */
-type Span = { from: string; to?: string };
 
 /** So many positions up to the one that the address names, else up to the end of the log. */
 export function spanOf(size: bigint, head: bigint, near = ""): Span & { last: string } {

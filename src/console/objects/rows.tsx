@@ -1,7 +1,15 @@
 import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import { Link, useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { at, type Rows, type Search, type Shown, textAt } from "../declared/declare.ts";
+import {
+  at,
+  type Period,
+  type Rows,
+  type Search,
+  type Shown,
+  type Span,
+  textAt,
+} from "../declared/declare.ts";
 import { fieldAt, keyOfRow, listOf, objectsAt } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { keepOrg } from "../parts/keep-org.ts";
@@ -13,6 +21,7 @@ import { t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
 import { rowsOfPage } from "./asked.ts";
 import { ExportButton } from "./export-button.tsx";
+import { InLog } from "./in-log.tsx";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { rowName, valueOf, wordOf } from "./value.tsx";
@@ -42,9 +51,23 @@ export function RowsOf({ rows, on }: { rows: Rows; on: OnPage }) {
       {rows.search === undefined ? (
         <Inside rows={rows} on={on} />
       ) : (
-        <Found rows={rows} search={rows.search} on={on} />
+        <Searched rows={rows} search={rows.search} on={on} />
       )}
     </section>
+  );
+}
+
+/** What of a log that is looked at in parts has no index is read whole for a span of time alone: its reader waits for it then. */
+function Searched({ rows, search, on }: { rows: Rows; search: Search; on: OnPage }) {
+  const { from, to }: PageSearch = useSearch({ strict: false });
+  const period = periodOf(from, to);
+  const found = { rows, search, on, period };
+  if (rows.logWindow === undefined) return <Found {...found} />;
+  const isWhole = Object.keys(period).length > 0;
+  return (
+    <InLog size={rows.logWindow} org={undefined} title="h2" keep={(same) => same} {...{ isWhole }}>
+      {(sequence) => <Found {...found} sequence={sequence} />}
+    </InLog>
   );
 }
 
@@ -60,9 +83,21 @@ function Inside({ rows, on }: { rows: Rows; on: OnPage }) {
   return <Table {...{ rows, on, message, pages: { ...pages, more() {}, retry() {} } }} />;
 }
 
-function Found({ rows, search, on }: { rows: Rows; search: Search; on: OnPage }) {
+function Found({
+  rows,
+  search,
+  on,
+  period,
+  sequence,
+}: {
+  rows: Rows;
+  search: Search;
+  on: OnPage;
+  period: Period;
+  sequence?: Span | undefined;
+}) {
   const { from, to }: PageSearch = useSearch({ strict: false });
-  const pages = usePages(search.method, search.request(on.object, periodOf(from, to)), {
+  const pages = usePages(search.method, search.request(on.object, period, sequence), {
     isDescending: search.isDescending === true,
     pageSize: rowsOfPage,
   });
@@ -73,7 +108,11 @@ function Found({ rows, search, on }: { rows: Rows; search: Search; on: OnPage })
       {rows.isByPeriod === true && (
         <div className={style["filters"]}>
           <PeriodFilter from={from} to={to} />
-          <ExportButton {...{ word, columns, message }} all={pages.all} />
+          <ExportButton
+            {...{ word, columns, message }}
+            // Whatever part of the log is shown.
+            all={() => pages.all(search.request(on.object, period))}
+          />
         </div>
       )}
       <Table {...{ rows, on, pages, message }} />
