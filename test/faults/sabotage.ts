@@ -47,7 +47,7 @@ export const sabotages = {
       file: "src/storage/postgres/writer.ts",
       find: "    client.release();\n    const [[results] = []] = rows;",
       replace: `    const released = () => client.release();
-    setTimeout(() => void client.query("COMMIT").then(released, released), 100);
+    setTimeout(() => void client.query("COMMIT").then(released, released), 25);
     const [[results] = []] = rows;`,
     },
     {

@@ -49,7 +49,9 @@ export function finder<T extends Table>(
     const order = (name: Column) => (readsAll ? asc(name) : sql`${name} || ''`);
     const reads = await readsOf(db, table, { instanceId, ofInstance });
     const found = await reads.snapshot((read) => [
-      ...keys(text, instanceId).map((key) => read.select().from(t).where(and(readable, key)).limit(limit)),
+      ...keys(text, instanceId).map((key) =>
+        read.select().from(t).where(and(readable, key)).limit(limit),
+      ),
       ...names.map((name) =>
         read
           .select()

@@ -19,13 +19,13 @@ const databaseUrlOf = ({ databaseUrl }: typeof config): string =>
 type Query = { sql: string; params: unknown[] };
 let asked: Query | undefined;
 /** All that was asked in snapshots. */
-let all: Query[] = [];
+let every: Query[] = [];
 const { snapshot } = db;
 // What the service asks for the rows of a page, as it asks it.
 db.snapshot = (build) => {
   const queries: Query[] = build(db.read).map((each) => Object(each).toSQL());
   [asked] = queries;
-  all.push(...queries);
+  every.push(...queries);
   return snapshot(build);
 };
 
@@ -201,9 +201,9 @@ describe("a filter of a search", () => {
 describe("a search over everything", () => {
   for (const table of ["users", "organizations", "projects", "apps"]) {
     it(`finds by an index whatever a text may be: ${table}`, async () => {
-      all = [];
+      every = [];
       await queryOf("/idsvc.resources.auth.v3alpha.AuthService/SearchAll", { q: "x1" });
-      const queries = all.filter((query) => tableOf(query) === table);
+      const queries = every.filter((query) => tableOf(query) === table);
       assert.notEqual(queries.length, 0);
       for (const [at, plan] of (await plansAmongMany(queries)).entries()) {
         const query = queries[at] ?? assert.fail();
