@@ -1,6 +1,6 @@
 import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
 import { Link, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 import {
   at,
   type Period,
@@ -21,10 +21,11 @@ import { t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
 import { rowsOfPage } from "./asked.ts";
 import { ExportButton } from "./export-button.tsx";
-import { InLog } from "./in-log.tsx";
 import { useNames } from "./names.ts";
 import style from "./objects.module.css";
 import { rowName, valueOf, wordOf } from "./value.tsx";
+
+const InLog = lazy(async () => ({ default: (await import("./in-log.tsx")).InLog }));
 
 /** What a page knows of itself, for the lists on it. */
 export type OnPage = {
@@ -65,9 +66,17 @@ function Searched({ rows, search, on }: { rows: Rows; search: Search; on: OnPage
   if (rows.logWindow === undefined) return <Found {...found} />;
   const isWhole = Object.keys(period).length > 0;
   return (
-    <InLog size={rows.logWindow} org={undefined} title="h2" keep={(same) => same} {...{ isWhole }}>
-      {(sequence) => <Found {...found} sequence={sequence} />}
-    </InLog>
+    <Suspense>
+      <InLog
+        size={rows.logWindow}
+        org={undefined}
+        title="h2"
+        keep={(same) => same}
+        {...{ isWhole }}
+      >
+        {(sequence) => <Found {...found} sequence={sequence} />}
+      </InLog>
+    </Suspense>
   );
 }
 
