@@ -25,7 +25,7 @@ export function userFinder({
 }: Pick<UserDeps, "db" | "tenancy" | "userSchemas">): Finder<UserFound> {
   const t = db.table(users);
   const a = db.table(userAuthenticators);
-  // Of the rows of users it asks nothing: PostgreSQL would answer it anew for each of them.
+  // The instance is a value here and no column of users: PostgreSQL would run the subquery for each of their rows.
   const hasClientId = (instanceId: string, clientId: string) =>
     inArray(
       t.id,

@@ -57,8 +57,7 @@ type Committing = {
  * A batch waits for as long as each turn of the event loop brings another unit, some milliseconds at most, more where
  * flushes take longer: the disk, and the pages that every commit writes, cost many units as much as one. A lone unit
  * waits for one empty turn. Where another process writes (`gathers`), a batch that has much fewer units than the last one waits too.
- * Instances take turns in it; where too many units wait, those of the instance that has most are
- * refused with UNAVAILABLE STORE_BUSY.
+ * Instances take turns in it; where too many units wait, those of the instance that has most are refused with UNAVAILABLE STORE_BUSY.
  */
 export function groupCommits(parts: Committing): GroupCommit {
   const { write, explain, committed, giveUp, gathers } = parts;
