@@ -155,9 +155,10 @@ describe("the process that writes for several (IDSVC_PROCESSES)", () => {
     await using _ = await startWriter(place);
     await using one = await join(place);
     await using two = await join(place);
-    await one.commit(unit({ events: [happened("a", 1n)], changes: [noteOf("first")] }));
+    // It may notice by itself, before it asks.
     const heard: string[] = [];
     two.onCommit((instanceId) => heard.push(instanceId));
+    await one.commit(unit({ events: [happened("a", 1n)], changes: [noteOf("first")] }));
     const versions = async () => {
       // Asked once a turn of the event loop.
       await new Promise((turn) => setImmediate(turn));
