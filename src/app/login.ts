@@ -5,6 +5,7 @@ import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { ServiceDeps } from "./deps.ts";
 import type { PlaceOf } from "./places.ts";
 import { signIns } from "./sign-ins.ts";
+import { allowedApps } from "./allowed-apps.ts";
 import { appReader } from "../resources/app/index.ts";
 import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/policy/branding.ts";
@@ -25,6 +26,7 @@ export function openLogin(
   parts: {
     call: CallService;
     callForPerson: CallForPerson;
+    consents: LoginPorts["consents"];
     devices: DeviceApproval;
     functions: LoginFunctions;
     developmentMail: DevelopmentMail | undefined;
@@ -47,6 +49,7 @@ export function openLogin(
     requireStepUp: stepUp(deps).require,
     placeOf: parts.placeOf,
     signIns,
+    allowedApps,
   };
 
   const ports: LoginPorts = {
@@ -59,6 +62,7 @@ export function openLogin(
     now,
     deps,
     call: parts.call,
+    consents: parts.consents,
     devices: parts.devices,
     functions: parts.functions,
     policyOf: async ({ instanceId, organizationId }) => policy(instanceId, organizationId),

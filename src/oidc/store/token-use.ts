@@ -1,5 +1,4 @@
 import { isOneOf } from "../../projection/rows.ts";
-import type { TokenUseReader } from "../../resources/consent/index.ts";
 import type { EndKept } from "../../resources/session/index.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, desc, eq, sql } from "../../storage/drizzle.ts";
@@ -8,10 +7,10 @@ import { terminate } from "./sessions.ts";
 import { accessTokens, oidcSessions } from "./tables.ts";
 
 /** What of what was issued to a client for a user has not ended. */
-export const tokenUse: TokenUseReader = (db) => {
+export const tokenUse = (db: Database) => {
   const s = db.table(oidcSessions);
   const a = db.table(accessTokens);
-  return async (instanceId, userId, clientId) => {
+  return async (instanceId: string, userId: string, clientId: string) => {
     const [sessions] = await db.read
       .select({ count: sql<string | number>`count(*)` })
       .from(s)
