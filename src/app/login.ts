@@ -10,7 +10,7 @@ import { appReader } from "../resources/app/index.ts";
 import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/policy/branding.ts";
 import { languageReader } from "../settings/policy/language.ts";
-import { loginSettingsReader } from "../settings/login/index.ts";
+import { loginSettingsReader } from "../settings/policy/login.ts";
 import { textReader } from "../settings/policy/text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createLogin, type LoginFunctions, type LoginPorts } from "../login/index.ts";

@@ -17,7 +17,7 @@ import {
   userNotFound,
 } from "../resources/user/index.ts";
 import { policiesOf } from "./policies.ts";
-import { loginSettingsReader } from "../settings/login/index.ts";
+import { loginSettingsReader } from "../settings/policy/login.ts";
 import { and, eq } from "../storage/drizzle.ts";
 import type { Kernel } from "./kernel.ts";
 import { recoverPath } from "./login.ts";

@@ -7,7 +7,7 @@ import type { Deps } from "../projection/module.ts";
 import type { WriteContext } from "../eventstore/transaction.ts";
 import type { FoundApp } from "../resources/app/index.ts";
 import type { DemandReader } from "../resources/session/index.ts";
-import type { LoginPolicy } from "../settings/login/index.ts";
+import type { LoginPolicy } from "../settings/policy/login.ts";
 import type { PasswordPolicy } from "../authz/policies.ts";
 import type { Branding } from "./branding.ts";
 import type { Language } from "../texts/languages.ts";

@@ -10,7 +10,7 @@ import type { Scope } from "../../authz/context.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
+import { loginSettingsReader } from "../../settings/policy/login.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { matches } from "../object/filters.ts";

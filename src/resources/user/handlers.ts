@@ -7,7 +7,7 @@ import { type Scope, writeContext } from "../../authz/context.ts";
 import { loginClient } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
+import { loginSettingsReader } from "../../settings/policy/login.ts";
 import { requireIdp } from "../idp/index.ts";
 import { toDetails } from "../object/details.ts";
 import { changing } from "../object/plain.ts";
