@@ -1,7 +1,7 @@
 import type { MembershipReader } from "../../authz/ports.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
-import { rowsWhere } from "../../projection/rows.ts";
+import { rowWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
@@ -41,10 +41,9 @@ type ApiPower =
 /** What a user has allowed a client, by instance, user and client. */
 function recordedConsents(db: Database) {
   type Of = { userId: string; clientId: string };
-  const recorded = cachedRead(db, [consents], async (instanceId, _, of: Of) => {
-    const [row] = await rowsWhere(db, consents, { instanceId, ...of });
-    return row;
-  });
+  const recorded = cachedRead(db, [consents], (instanceId, _, of: Of) =>
+    rowWhere(db, consents, { instanceId, ...of }),
+  );
   return (instanceId: string, userId: string, clientId: string) =>
     recorded(instanceId, JSON.stringify([userId, clientId]), { userId, clientId });
 }
