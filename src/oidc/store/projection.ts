@@ -56,98 +56,97 @@ export const endOfConsent = ({
   endDescendants(instanceId, consentParent(clientId, userId)),
 ];
 
+const reactions: readonly Reactions[] = [
+  on(oidcSessionEvents, {
+    "oidc_session.added": ({ instanceId, aggregateId: id, owner, payload }) => {
+      const { authTime, actor, parents, expirationDate, logoutIssuer: _, ...rest } = payload;
+      const { idpId = "", references, access, ...same } = rest;
+      return [
+        insertRow(oidcSessions, {
+          instanceId,
+          id,
+          part: onlyPart,
+          ...same,
+          scope: [...same.scope],
+          audience: [...(references ?? same.audience)],
+          ...(access === undefined ? {} : { access }),
+          hasApiConsent: standsOnConsent(payload),
+          amr: [...same.amr],
+          parents: [...parents],
+          organizationId: owner.id,
+          idpId,
+          isLogin: same.sessionId !== "",
+          expiresAt: new Date(expirationDate),
+          ...(authTime === undefined ? {} : { authTime: new Date(authTime) }),
+          ...(actor === undefined ? {} : { actor }),
+        }),
+        ...parents.map(({ id: parentId, userId }) =>
+          insertRow(oidcLineage, {
+            instanceId,
+            oidcSessionId: id,
+            parentId,
+            part: onlyPart,
+            userId,
+          }),
+        ),
+      ];
+    },
+    "oidc_session.claims.requested": ({ instanceId, aggregateId: id, payload }) => [
+      updateRows(oidcSessions, { instanceId, id, part: onlyPart }, { claims: payload.claims }),
+    ],
+    "oidc_session.terminated": ({ instanceId, aggregateId: id, payload }) => {
+      const isOver = payload.reason === "expired";
+      const row = isOver ? { instanceId, id, part: onlyPart } : { instanceId, id };
+      const own = { instanceId, oidcSessionId: id, part: onlyPart };
+      return [
+        deleteRows(oidcSessions, row),
+        deleteRows(oidcLineage, own),
+        // Whoever came from it lives on when it just expires.
+        ...(isOver ? [] : [endDescendants(instanceId, id)]),
+      ];
+    },
+  }),
+  on(tokenEvents, {
+    "user.token.removed": ({ instanceId, aggregateId }) => [
+      endDescendants(instanceId, aggregateId),
+    ],
+  }),
+  on(sessionEvents, {
+    "session.terminated": ({ instanceId, aggregateId: sessionId, payload }) =>
+      payload.ending === "expired"
+        ? []
+        : [
+            deleteRows(oidcSessions, { instanceId, sessionId }),
+            endDescendants(instanceId, sessionId),
+          ],
+  }),
+  on(userEvents, {
+    "user.deactivated": endThoseOfUser,
+    "user.locked": endThoseOfUser,
+    "user.removed": endThoseOfUser,
+    "user.human.password.changed": endLoginsOfUser,
+    "user.human.password.removed": endLoginsOfUser,
+    "user.sessions.ended": endThoseOfUser,
+  }),
+  on(appEvents, {
+    "project.application.removed": ({ instanceId, payload: { clientId } }) => [
+      deleteRows(oidcSessions, { instanceId, clientId }),
+    ],
+    "project.application.consents.ended": ({ instanceId, payload: { clientId } }) => [
+      deleteRows(oidcSessions, { instanceId, clientId, hasApiConsent: true }),
+      endDescendants(instanceId, consentsParent(clientId)),
+    ],
+  }),
+  on(organizationEvents, {
+    "org.removed": ({ instanceId, aggregateId: organizationId }) => [
+      deleteRows(oidcSessions, { instanceId, organizationId }),
+    ],
+  }),
+];
+
 /**
  * In the unit of what ends them: however many there are, none outlives it.
  * @param endings what else ends them
  */
 export const oidcSessionProjection = (endings: Reactions) =>
-  projection(
-    "oidc_sessions",
-    [oidcSessions, oidcLineage],
-    on(oidcSessionEvents, {
-      "oidc_session.added": ({ instanceId, aggregateId: id, owner, payload }) => {
-        const { authTime, actor, parents, expirationDate, logoutIssuer: _, ...rest } = payload;
-        const { idpId = "", references, access, ...same } = rest;
-        return [
-          insertRow(oidcSessions, {
-            instanceId,
-            id,
-            part: onlyPart,
-            ...same,
-            scope: [...same.scope],
-            audience: [...(references ?? same.audience)],
-            ...(access === undefined ? {} : { access }),
-            hasApiConsent: standsOnConsent(payload),
-            amr: [...same.amr],
-            parents: [...parents],
-            organizationId: owner.id,
-            idpId,
-            isLogin: same.sessionId !== "",
-            expiresAt: new Date(expirationDate),
-            ...(authTime === undefined ? {} : { authTime: new Date(authTime) }),
-            ...(actor === undefined ? {} : { actor }),
-          }),
-          ...parents.map(({ id: parentId, userId }) =>
-            insertRow(oidcLineage, {
-              instanceId,
-              oidcSessionId: id,
-              parentId,
-              part: onlyPart,
-              userId,
-            }),
-          ),
-        ];
-      },
-      "oidc_session.claims.requested": ({ instanceId, aggregateId: id, payload }) => [
-        updateRows(oidcSessions, { instanceId, id, part: onlyPart }, { claims: payload.claims }),
-      ],
-      "oidc_session.terminated": ({ instanceId, aggregateId: id, payload }) => {
-        const isOver = payload.reason === "expired";
-        const row = isOver ? { instanceId, id, part: onlyPart } : { instanceId, id };
-        const own = { instanceId, oidcSessionId: id, part: onlyPart };
-        return [
-          deleteRows(oidcSessions, row),
-          deleteRows(oidcLineage, own),
-          // Whoever came from it lives on when it just expires.
-          ...(isOver ? [] : [endDescendants(instanceId, id)]),
-        ];
-      },
-    }),
-    on(tokenEvents, {
-      "user.token.removed": ({ instanceId, aggregateId }) => [
-        endDescendants(instanceId, aggregateId),
-      ],
-    }),
-    on(sessionEvents, {
-      "session.terminated": ({ instanceId, aggregateId: sessionId, payload }) =>
-        payload.ending === "expired"
-          ? []
-          : [
-              deleteRows(oidcSessions, { instanceId, sessionId }),
-              endDescendants(instanceId, sessionId),
-            ],
-    }),
-    on(userEvents, {
-      "user.deactivated": endThoseOfUser,
-      "user.locked": endThoseOfUser,
-      "user.removed": endThoseOfUser,
-      "user.human.password.changed": endLoginsOfUser,
-      "user.human.password.removed": endLoginsOfUser,
-      "user.sessions.ended": endThoseOfUser,
-    }),
-    on(appEvents, {
-      "project.application.removed": ({ instanceId, payload: { clientId } }) => [
-        deleteRows(oidcSessions, { instanceId, clientId }),
-      ],
-      "project.application.consents.ended": ({ instanceId, payload: { clientId } }) => [
-        deleteRows(oidcSessions, { instanceId, clientId, hasApiConsent: true }),
-        endDescendants(instanceId, consentsParent(clientId)),
-      ],
-    }),
-    on(organizationEvents, {
-      "org.removed": ({ instanceId, aggregateId: organizationId }) => [
-        deleteRows(oidcSessions, { instanceId, organizationId }),
-      ],
-    }),
-    endings,
-  );
+  projection("oidc_sessions", [oidcSessions, oidcLineage], ...reactions, endings);

@@ -125,10 +125,8 @@ export function membershipHandlers(deps: UserDeps): Handlers<Service> {
         const isElsewhere =
           "organizationId" in context && context.organizationId !== organizationId;
         const isPending = isElsewhere && !coversEverybody(scope.permissions);
-        const added = addMember(loaded.state, {
-          ...{ userId, roles, context },
-          ...(isPending ? { isPending } : {}),
-        });
+        const member = { userId, roles, context, ...(isPending ? { isPending } : {}) };
+        const added = addMember(loaded.state, member);
         requireMayGive(scope.permissions, context, roles);
         tx.record(membership, loaded, added, ownerOf(context, scope.instanceId));
         const met = isPending ? [] : await meet(tx, scope.instanceId, loaded.state, keepHolds);
