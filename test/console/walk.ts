@@ -62,8 +62,8 @@ export async function walk(
       },
     ],
   });
-  const answer = await createClient(AuthService, transport).getMyPermissions({ limit: 1000 });
-  const me = toMe(answer);
+  const permissions = await createClient(AuthService, transport).getMyPermissions({ limit: 1000 });
+  const me = toMe(permissions);
   const { may, reach, organizations } = rightsOf(me, needs);
   const seen = new Set<string>();
   const answers = new Map<string, Promise<JsonObject>>();
