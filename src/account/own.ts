@@ -1,4 +1,9 @@
-import type { DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type {
+  DescMethodUnary,
+  JsonValue,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Awaitable } from "../awaitable.ts";
 import type { Caller } from "../authz/context.ts";
@@ -10,6 +15,7 @@ import { leave } from "../login/advance.ts";
 import type { OwnWork } from "../login/flow.ts";
 import type { NoticeCode, Page } from "../login/page.ts";
 import type { PageContext, Shown } from "../login/page-context.ts";
+import type { AccessChoice } from "../login/parts/access.ts";
 import type { Account } from "../login/parts/account.ts";
 import { noticeOf, type Route, type RouteParts } from "../login/route.ts";
 import { type LoginSession, signedInHere } from "../login/sessions.ts";
@@ -24,6 +30,7 @@ export type AccountParts = RouteParts & {
   callerOf(instanceId: string, sessionId: string): Awaitable<Caller | undefined>;
   requireStepUp: StepUp["require"];
   signIns: SignIns;
+  allowedApps: AllowedApps;
   /** The place of an address, as far as whoever runs the service has named it. */
   placeOf(address: string): string | undefined;
 };
@@ -40,12 +47,31 @@ export type SignIn = {
   lastSeen?: Timestamp | undefined;
 };
 
+/** A part of a list. */
+export type Part = { limit: number; offset: number };
+
 /** What is asked of sign-ins, as the person. */
 export type SignIns = {
-  search(
-    own: Pick<Own, "call" | "user">,
-    part: { limit: number; offset: number },
-  ): Promise<readonly SignIn[]>;
+  search(own: Pick<Own, "call" | "user">, part: Part): Promise<readonly SignIn[]>;
+  end(own: Pick<Own, "call">, id: string): Promise<unknown>;
+};
+
+/** What a person let one app have. */
+export type AllowedApp = {
+  id: string;
+  app: string;
+  scopes: readonly string[];
+  /** How much of their power; undefined for none. */
+  access: AccessChoice | undefined;
+  since?: Timestamp | undefined;
+  lastUsed?: Timestamp | undefined;
+};
+
+/** What is asked of consents, as the person. */
+export type AllowedApps = {
+  search(own: Pick<Own, "call" | "user">, part: Part): Promise<readonly AllowedApp[]>;
+  /** The same as the API tells it, a message in JSON each. */
+  written(own: Pick<Own, "call" | "user">, part: Part): Promise<readonly JsonValue[]>;
   end(own: Pick<Own, "call">, id: string): Promise<unknown>;
 };
 

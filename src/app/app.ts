@@ -32,6 +32,7 @@ import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
 import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
 import { appReader } from "../resources/app/index.ts";
+import { createConsents } from "../resources/consent/index.ts";
 import { createRefusals } from "../resources/event/index.ts";
 import { metricsOf } from "./service-metrics.ts";
 import { createUsage, instanceReader } from "../resources/instance/index.ts";
@@ -192,7 +193,8 @@ function openServices(kernel: Kernel, siblings: Siblings, resolver: NameResolver
   const { followers } = deps;
   const metrics = metricsOf(kernel, services, { budgets, refusals, siblings, followers });
   executor.measure(metrics);
-  const ofStore = clientPorts({ ...deps, features });
+  const consents = createConsents(deps);
+  const ofStore = { ...clientPorts({ ...deps, features }), consents };
   const consoleSessions = createConsoleSessions(deps);
   const ports = portsOf(kernel, deps, {
     organizations: organizationReader(db),
@@ -252,7 +254,7 @@ function openPages({ config, db, logger }: Kernel, services: Services, serveWeb:
     const functions = loginFunctions(ofFunctions);
     const callForPerson = createPageCalls(endpoints);
     const ofPages = { call, callForPerson, developmentMail, placeOf, logger };
-    return openLogin(deps, { ...ofPages, devices, functions });
+    return openLogin(deps, { ...ofPages, consents: ofStore.consents, devices, functions });
   });
   const { errors, ...ofBrowsers } = browserPorts(login);
   const oidc = oidcEndpoints(createProvider({ ...ofProvider, ...ofBrowsers }), errors, usage);

@@ -1,3 +1,4 @@
+import { columnsWhere } from "../projection/rows.ts";
 import { hostName, isLoopback } from "../authz/host.ts";
 import type { EventOf } from "../eventstore/event.ts";
 import { ownWork } from "../eventstore/transaction.ts";
@@ -10,7 +11,7 @@ import {
   instanceReader,
   instances,
 } from "../resources/instance/index.ts";
-import { asc, eq } from "../storage/drizzle.ts";
+import { asc } from "../storage/drizzle.ts";
 import type { Kernel } from "./kernel.ts";
 
 /** Who writes what a start writes; nobody who calls the API has this name. */
@@ -42,11 +43,8 @@ async function lookAt(parts: Parts) {
   const host = externalHost(config);
   const owner = await instanceReader(db).byDomain(host);
   const first = await firstInstance(parts);
-  const d = db.table(instanceDomains);
-  const own = await db.read
-    .select({ domain: d.domain, isPrimary: d.isPrimary })
-    .from(d)
-    .where(eq(d.instanceId, first ?? ""));
+  const ofFirst = { instanceId: first ?? "" };
+  const own = await columnsWhere(db, instanceDomains, ["domain", "isPrimary"], ofFirst);
   return {
     host,
     first,

@@ -5,11 +5,12 @@ import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { ServiceDeps } from "./deps.ts";
 import type { PlaceOf } from "./places.ts";
 import { signIns } from "./sign-ins.ts";
+import { allowedApps } from "./allowed-apps.ts";
 import { appReader } from "../resources/app/index.ts";
 import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/policy/branding.ts";
 import { languageReader } from "../settings/policy/language.ts";
-import { loginSettingsReader } from "../settings/login/index.ts";
+import { loginSettingsReader } from "../settings/policy/login.ts";
 import { textReader } from "../settings/policy/text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createLogin, type LoginFunctions, type LoginPorts } from "../login/index.ts";
@@ -25,6 +26,7 @@ export function openLogin(
   parts: {
     call: CallService;
     callForPerson: CallForPerson;
+    consents: LoginPorts["consents"];
     devices: DeviceApproval;
     functions: LoginFunctions;
     developmentMail: DevelopmentMail | undefined;
@@ -47,6 +49,7 @@ export function openLogin(
     requireStepUp: stepUp(deps).require,
     placeOf: parts.placeOf,
     signIns,
+    allowedApps,
   };
 
   const ports: LoginPorts = {
@@ -59,6 +62,7 @@ export function openLogin(
     now,
     deps,
     call: parts.call,
+    consents: parts.consents,
     devices: parts.devices,
     functions: parts.functions,
     policyOf: async ({ instanceId, organizationId }) => policy(instanceId, organizationId),

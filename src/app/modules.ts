@@ -6,11 +6,18 @@ import { managementModule } from "../management/index.ts";
 import type { Module } from "../projection/module.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { on } from "../projection/projection.ts";
-import { endKept, formerTokens, oidcModule, signedInApps, tokenUse } from "../oidc/store/index.ts";
+import {
+  endKept,
+  endOfConsent,
+  formerTokens,
+  oidcModule,
+  signedInApps,
+  tokenUse,
+} from "../oidc/store/index.ts";
 import { actionModule } from "../resources/action/index.ts";
 import { appModule, appsWhere } from "../resources/app/index.ts";
 import { authModule } from "../resources/auth/index.ts";
-import { consentModule, formerConsents } from "../resources/consent/index.ts";
+import { consentEvents, consentModule, formerConsents } from "../resources/consent/index.ts";
 import { domainModule, domainPages } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
 import { grantModule, grantsOfProjects } from "../resources/grant/index.ts";
@@ -88,5 +95,5 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   setupModule,
   loginModule,
   consoleModule,
-  oidcModule,
+  oidcModule(on(consentEvents, { "user.consent.revoked": endOfConsent })),
 ];

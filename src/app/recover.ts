@@ -1,3 +1,4 @@
+import { rowsWhere } from "../projection/rows.ts";
 import { issuerOf } from "../authz/host.ts";
 import { failedPrecondition, invalidArgument } from "../errors.ts";
 import {
@@ -17,8 +18,7 @@ import {
   userNotFound,
 } from "../resources/user/index.ts";
 import { policiesOf } from "./policies.ts";
-import { loginSettingsReader } from "../settings/login/index.ts";
-import { and, eq } from "../storage/drizzle.ts";
+import { loginSettingsReader } from "../settings/policy/login.ts";
 import type { Kernel } from "./kernel.ts";
 import { recoverPath } from "./login.ts";
 import { instanceMissing } from "../authz/tenancy.ts";
@@ -109,11 +109,7 @@ async function instanceOf({ db }: Store, domain: string | undefined): Promise<st
 }
 
 async function ownersOf({ db }: Store, instanceId: string): Promise<string[]> {
-  const t = db.table(memberships);
-  const rows = await db.read
-    .select()
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.contextType, "instance")));
+  const rows = await rowsWhere(db, memberships, { instanceId, contextType: "instance" });
   const owners = rows.filter(({ roles, isAccepted }) => isAccepted && roles.includes(owner));
   return [...new Set(owners.map(({ userId }) => userId))];
 }

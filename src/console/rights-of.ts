@@ -1,8 +1,5 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import {
-  type GetMyPermissionsResponse,
-  PermissionScope,
-} from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
+import type { HeldScope, Me } from "./ports.ts";
 import type { PageRoute } from "./routes.ts";
 
 /** Where something is done; anywhere, where nothing is said. */
@@ -35,11 +32,7 @@ const nameOf = (method: DescMethod | string): string =>
 
 const isPermission = (needed: string): boolean => needed.includes(".") && !/^[A-Z]/.test(needed);
 
-const wide: readonly PermissionScope[] = [
-  PermissionScope.SYSTEM,
-  PermissionScope.INSTANCE,
-  PermissionScope.EVERY_ORGANIZATION,
-];
+const wide: readonly HeldScope[] = ["system", "instance", "everyOrganization"];
 
 /**
  * What a reader may do somewhere, by what the service says of them.
@@ -47,7 +40,7 @@ const wide: readonly PermissionScope[] = [
  * @param needs by method, the permission that shows that somebody has a use for it; a second one, where the instance itself needs another
  */
 export function rightsOf(
-  me: Pick<GetMyPermissionsResponse, "result" | "organizationId" | "organizationName">,
+  me: Pick<Me, "result" | "organizationId" | "organizationName">,
   needs: Readonly<Record<string, string>>,
 ): Rights {
   const permissionOf: Rights["permissionOf"] = (method, place) => {
@@ -61,12 +54,10 @@ export function rightsOf(
       ({ scope, id, organizationId, permissions }) =>
         permissions.includes(needed) &&
         (place === undefined ||
-          scope === PermissionScope.SYSTEM ||
-          (place.isInstance === true
-            ? scope === PermissionScope.INSTANCE
-            : scope === PermissionScope.EVERY_ORGANIZATION) ||
-          (scope === PermissionScope.ORGANIZATION && id === place.organizationId) ||
-          (scope === PermissionScope.PROJECT && id === place.projectId) ||
+          scope === "system" ||
+          scope === (place.isInstance === true ? "instance" : "everyOrganization") ||
+          (scope === "organization" && id === place.organizationId) ||
+          (scope === "project" && id === place.projectId) ||
           (place.isWithin === true && organizationId === place.organizationId)),
     );
   };

@@ -1,26 +1,22 @@
-import { createQueryOptions } from "@connectrpc/connect-query";
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { createContext, createElement, type ReactNode, useContext, useMemo } from "react";
-import {
-  AuthService,
-  type GetMyPermissionsResponse,
-} from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
-import { queryClient, transport } from "./calls.ts";
+import { queryClient } from "./calls.ts";
+import { servicePort } from "./declared/service-port.ts";
+import type { Me } from "./ports.ts";
 import { type Rights, rightsOf } from "./rights-of.ts";
 import type { PageSearch } from "./routes.ts";
 import { usePage } from "./shell/use-page.ts";
 import { needs } from "./page-data.ts";
 
 /** Who the reader is, and what they may do somewhere. */
-export type Reader = Rights & { me: GetMyPermissionsResponse };
+export type Reader = Rights & { me: Me };
 
-const ofReader = createQueryOptions(
-  AuthService.method.getMyPermissions,
-  { limit: 1000 },
-  { transport },
-);
-const readerOf = (me: GetMyPermissionsResponse): Reader => ({ me, ...rightsOf(me, needs) });
+const ofReader = queryOptions({
+  queryKey: ["me"],
+  queryFn: ({ signal }) => servicePort.me(1000, signal),
+});
+const readerOf = (me: Me): Reader => ({ me, ...rightsOf(me, needs) });
 
 /** Who the reader is, for what is asked before there is a page. */
 export const readReader = async (): Promise<Reader> =>

@@ -1,7 +1,6 @@
 import { acrOf, type Strength } from "../authz/step-up.ts";
 import type { Missing } from "../oidc/core/ports.ts";
 import { idpScope, valuesOf } from "../oidc/core/scope.ts";
-import type { Consents } from "../resources/consent/index.ts";
 import type { AccountLink } from "./account-link.ts";
 import { dueLevel } from "./level.ts";
 import type { FlowData } from "./flow.ts";
@@ -50,7 +49,6 @@ export type Advance = {
 type Parts = LoginPorts & {
   users: LoginUsers;
   sessions: LoginSessions;
-  consents: Consents;
   linkAccount: AccountLink;
   knownBrowsers: Pick<KnownBrowsers, "remember">;
   trustedBrowsers: Pick<TrustedBrowsers, "spare">;

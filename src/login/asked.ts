@@ -1,5 +1,5 @@
 import type { FoundApp } from "../resources/app/index.ts";
-import type { Consents } from "../resources/consent/index.ts";
+import type { Consents } from "./ports.ts";
 import type { AccessView } from "./parts/access.ts";
 import type { LoginUsers } from "./users.ts";
 

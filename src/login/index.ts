@@ -2,7 +2,6 @@ import { routeNotFound } from "../errors.ts";
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
 import { createIdpLogins } from "../resources/idp/index.ts";
 import { createTrustedBrowsers } from "../resources/session/index.ts";
-import { createConsents } from "../resources/consent/index.ts";
 import { createKnownBrowsers, linkedUserReader, userChecks } from "../resources/user/index.ts";
 import { createAccountLink } from "./account-link.ts";
 import { createAdvance } from "./advance.ts";
@@ -71,8 +70,7 @@ export function createLogin(
   const flows = createFlowStore(ports);
   const users = createLoginUsers(ports);
   const sessions = loginSessions({ ...ports, intents });
-  const consents = createConsents(ports);
-  const base = { ...ports, intents, agents, flows, users, sessions, consents };
+  const base = { ...ports, intents, agents, flows, users, sessions };
   const { browsers, interactions } = loginInteractions(base);
   const checks = userChecks(ports.deps);
   const knownBrowsers = createKnownBrowsers(ports.deps);

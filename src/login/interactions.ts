@@ -2,7 +2,6 @@ import { presenceAs } from "../authz/presence.ts";
 import type { WriteContext } from "../eventstore/transaction.ts";
 import type { At, BrowserSession, Browsers, Interactions } from "../oidc/core/ports.ts";
 import { createVisits, endSession, missingProof } from "../resources/session/index.ts";
-import type { Consents } from "../resources/consent/index.ts";
 import { type Agent, agentCookie, type Agents } from "./agents.ts";
 import type { FlowData } from "./flow.ts";
 import type { FlowStore } from "./flow-store.ts";
@@ -23,7 +22,6 @@ type Parts = LoginPorts & {
   flows: FlowStore;
   users: LoginUsers;
   sessions: LoginSessions;
-  consents: Consents;
 };
 
 /** What is written of a browser that comes with its sessions. */

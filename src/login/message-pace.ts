@@ -1,6 +1,6 @@
+import { rowWhere } from "../projection/rows.ts";
 import type { Deps } from "../projection/module.ts";
 import { Conflict } from "../storage/database.ts";
-import { and, eq } from "../storage/drizzle.ts";
 import { putRow } from "../storage/row-change.ts";
 import { messagePaces } from "./tables.ts";
 
@@ -28,14 +28,10 @@ const isQuiet = (until: Date, at: number): boolean =>
   until.getTime() > at && until.getTime() <= at + longestPauseMs;
 
 export function createMessagePace({ db, now }: Pick<Deps, "db" | "now">): MessagePace {
-  const t = db.table(messagePaces);
   return async ({ instanceId, userId, browserId }, paced) => {
     const message = browserId === undefined ? paced : `${paced} ${browserId}`;
     const key = { instanceId, userId, message };
-    const [row] = await db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId), eq(t.message, message)));
+    const row = await rowWhere(db, messagePaces, key);
     const at = now().getTime();
     if (row !== undefined && isQuiet(row.quietUntil, at)) return false;
     const sent = row === undefined || row.expiresAt.getTime() <= at ? 0 : row.sent;

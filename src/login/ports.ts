@@ -4,13 +4,15 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { At } from "../oidc/core/ports.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
+import type { WriteContext } from "../eventstore/transaction.ts";
 import type { FoundApp } from "../resources/app/index.ts";
 import type { DemandReader } from "../resources/session/index.ts";
-import type { LoginPolicy } from "../settings/login/index.ts";
+import type { LoginPolicy } from "../settings/policy/login.ts";
 import type { PasswordPolicy } from "../authz/policies.ts";
 import type { Branding } from "./branding.ts";
 import type { Language } from "../texts/languages.ts";
 import type { OwnTexts } from "../texts/texts.ts";
+import type { AccessChoice } from "./parts/access.ts";
 
 /** Where a page is asked for. */
 /** An instance, and an organization where the login is bound to one: whose settings count. */
@@ -26,6 +28,38 @@ export type LoginFunctions = {
   /** Somebody is about to get an account; what it gives keeps the values of targets with it, once it is made. */
   creating(at: At, user: JsonObject): Promise<(userId: string) => Promise<void>>;
   created(at: At, user: { id: string; organizationId: string }): Promise<void>;
+};
+
+type User = { id: string; organizationId: string };
+
+/** What is asked of consents: what a person is asked before an app gets what it asks for, and what they answered. */
+export type Consents = {
+  /** Whether the person must be asked before the app gets what it asks for (J5). */
+  isDue(
+    instanceId: string,
+    user: User,
+    app: FoundApp,
+    request: { scope: readonly string[]; prompt?: readonly string[] },
+  ): Promise<boolean>;
+  /**
+   * What the person is asked for: how much of their power they can give the app, the least first, where it asks for our own
+   * APIs; and the other words of the scope.
+   */
+  asked(
+    instanceId: string,
+    user: User,
+    app: FoundApp,
+    scope: readonly string[],
+  ): Promise<{ choices: readonly AccessChoice[]; others: readonly string[] }>;
+  /** What of a scope is beside our own APIs, which are told of in words. */
+  besideOwnApi(instanceId: string, scope: readonly string[]): Promise<readonly string[]>;
+  /** Records what the person allowed; of what was not offered, the least. */
+  give(
+    at: WriteContext,
+    user: User,
+    app: FoundApp,
+    given: { scope: readonly string[]; choice: string },
+  ): Promise<void>;
 };
 
 /** A message that a page shows in the place of a mail or a text message. */
@@ -52,6 +86,7 @@ export type LoginPorts = Pick<
   frameOriginsOf(tenant: Tenant): Promise<readonly string[]>;
   /** The app that waits: what it is called, and what decides what people can give it. */
   appOf(instanceId: string, clientId: string): Promise<FoundApp | undefined>;
+  consents: Consents;
   devices: DeviceApproval;
   functions: LoginFunctions;
   /** The last messages that were not sent, the newest first; only where nobody else can reach the service. */

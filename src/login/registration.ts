@@ -1,5 +1,5 @@
 import { instanceFacts } from "../resources/instance/index.ts";
-import type { LoginPolicy } from "../settings/login/index.ts";
+import type { LoginPolicy } from "../settings/policy/login.ts";
 import type { LoginPorts } from "./ports.ts";
 import { PageRefused, type PageContext } from "./page-context.ts";
 

@@ -12,7 +12,6 @@ import type { LoginUsers } from "./users.ts";
 import type { LoginPorts } from "./ports.ts";
 import type { LoginSession, LoginSessions } from "./sessions.ts";
 import { isTextKey } from "../texts/texts.ts";
-import type { Consents } from "../resources/consent/index.ts";
 import { PageRefused, type Shown, type PageContext } from "./page-context.ts";
 import type { LoginAnswer } from "./web.ts";
 
@@ -23,7 +22,6 @@ export type RouteParts = LoginPorts & {
   users: LoginUsers;
   sessions: LoginSessions;
   intents: IdpLogins;
-  consents: Consents;
   advance: Advance;
   mayTell: MessagePace;
   browsers: Browsers;

@@ -13,7 +13,7 @@ import {
   verifiedContactReader,
 } from "../resources/user/index.ts";
 import { strengthsHeld } from "../resources/session/index.ts";
-import type { LoginPolicy, SecondFactor } from "../settings/login/index.ts";
+import type { LoginPolicy, SecondFactor } from "../settings/policy/login.ts";
 import type { Factor } from "./pages/mfa.ts";
 import type { Account } from "./parts/account.ts";
 

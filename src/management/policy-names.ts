@@ -2,7 +2,7 @@ import { SecondFactorType, ThemeMode } from "#gen/idsvc/management/v1/data_pb.ts
 import { wordsOf } from "../resources/object/words.ts";
 import type { Theme } from "../settings/policy/branding.ts";
 import type { SettingsGroup } from "../settings/object/settings.ts";
-import type { SecondFactor } from "../settings/login/index.ts";
+import type { SecondFactor } from "../settings/policy/login.ts";
 
 /** Groups of settings that imports set and exports tell of, where their slices are there. */
 export type ManagedSettings = { passwords?: SettingsGroup };

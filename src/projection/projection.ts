@@ -14,6 +14,9 @@ type Reducers<E extends NewEvent> = {
 
 type Reducer = (event: Recorded) => RowChange[];
 
+/** What a projection does on events, by their types. */
+export type Reactions = [string, Reducer][];
+
 /**
  * Tables that follow from events alone. The changes are applied in the transaction that writes the event, and the same
  * function rebuilds the tables from the log. A projection is the only writer of its tables.
@@ -25,10 +28,7 @@ export type Projection = {
 };
 
 /** What a projection does on the events of one set; events it does not name leave it as it is. */
-export function on<E extends NewEvent>(
-  events: AnyEvents<E>,
-  reducers: Reducers<E>,
-): [string, Reducer][] {
+export function on<E extends NewEvent>(events: AnyEvents<E>, reducers: Reducers<E>): Reactions {
   const known = events[definition].rules;
   return Object.entries(reducers).map(([type, reduce]) => {
     if (!known.has(type))
@@ -45,7 +45,7 @@ export const onEvery = <E extends NewEvent>(events: AnyEvents<E>, reduce: Reduce
 export const projection = (
   name: string,
   tables: AnyTable[],
-  ...reactions: [string, Reducer][][]
+  ...reactions: Reactions[]
 ): Projection => ({ name, tables, reducers: new Map(reactions.flat()) });
 
 /**

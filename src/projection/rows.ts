@@ -1,6 +1,17 @@
 import type { Awaitable } from "../awaitable.ts";
 import type { Database } from "../storage/database.ts";
-import { and, type Column, eq, exists, inArray, type SQL, sql } from "../storage/drizzle.ts";
+import {
+  and,
+  asc,
+  type Column,
+  desc,
+  eq,
+  exists,
+  inArray,
+  type PgColumn,
+  type SQL,
+  sql,
+} from "../storage/drizzle.ts";
 import { cachedRead } from "../storage/read-cache.ts";
 import type { Row, Table } from "../storage/table.ts";
 
@@ -27,16 +38,55 @@ export const isOneOf = (column: Column, values: readonly (string | bigint)[]): S
 export const equals = <T extends Table>(db: Database, table: T, where: Equal<T>): SQL | undefined =>
   and(...Object.entries(where).map(([name, value]) => meets(columnIn(db, table, name), value)));
 
-/** The rows whose columns equal `where`, in no order. */
+type Name<T extends Table> = keyof Row<T> & string;
+
+/** Columns to sort by, the first before the others; descending with `-` before the name. None: no order. */
+export type Order<T extends Table> = readonly (Name<T> | `-${Name<T>}`)[];
+
+const sorted = <T extends Table>(db: Database, table: T, order: Order<T>): SQL[] =>
+  order.map((name) =>
+    name.startsWith("-")
+      ? desc(columnIn(db, table, name.slice(1)))
+      : asc(columnIn(db, table, name)),
+  );
+
+/** The rows whose columns equal `where`. */
 export async function rowsWhere<T extends Table>(
   db: Database,
   table: T,
   where: Equal<T>,
+  order: Order<T> = [],
 ): Promise<Row<T>[]> {
   return db.read
     .select()
     .from(db.table(table))
-    .where(equals(db, table, where));
+    .where(equals(db, table, where))
+    .orderBy(...sorted(db, table, order));
+}
+
+/** A row whose columns equal `where`; undefined where there is none. */
+export const rowWhere = async <T extends Table>(
+  db: Database,
+  table: T,
+  where: Equal<T>,
+): Promise<Row<T> | undefined> => (await rowsWhere(db, table, where))[0];
+
+/** Some columns of the rows whose columns equal `where`. */
+export async function columnsWhere<T extends Table, K extends Name<T>>(
+  db: Database,
+  table: T,
+  columns: readonly K[],
+  where: Equal<T>,
+  order: Order<T> = [],
+): Promise<Pick<Row<T>, K>[]> {
+  const chosen = columns.map((name) => [name, columnIn(db, table, name) as PgColumn] as const);
+  const rows = await db.read
+    .select(Object.fromEntries(chosen))
+    .from(db.table(table))
+    .where(equals(db, table, where))
+    .orderBy(...sorted(db, table, order));
+  // The columns are those of the names.
+  return rows as Pick<Row<T>, K>[];
 }
 
 /** Keeps what a row stands beside whose columns equal `where`, and that meets the condition. */

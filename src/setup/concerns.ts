@@ -1,6 +1,6 @@
 import { isLoopback } from "../authz/host.ts";
 import type { Concern, Deps } from "../projection/module.ts";
-import { firstLogin, loginSettingsReader } from "../settings/login/index.ts";
+import { firstLogin, loginSettingsReader } from "../settings/policy/login.ts";
 import { firstPasswordPolicy } from "../settings/policy/password.ts";
 import { instanceDomains } from "../resources/instance/index.ts";
 

@@ -1,5 +1,4 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { ConsentedAccess } from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
 import type { AccountPage } from "../../src/account/own.ts";
 import { appsOfPage, appsPage } from "../../src/account/pages/apps.ts";
 import { authenticatorPage, newAuthenticatorPage } from "../../src/account/pages/authenticator.ts";
@@ -217,7 +216,7 @@ const ofTheirs = (page: PageAt, say: Say): [string, string][] => [
         since: at,
         lastUsed: undefined,
         scopes: ["openid", "profile", "email", "offline_access", say("other")],
-        access: ConsentedAccess.ORGANIZATION,
+        access: "organization",
       })),
     }),
   ],

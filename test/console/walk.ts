@@ -18,6 +18,7 @@ import { contextsAbove, membersMethod, rolesMethod } from "../../src/console/dec
 import { checks, headOfLog, logIns } from "../../src/console/declared/health.ts";
 import { firstSteps, mayTake } from "../../src/console/declared/home.ts";
 import { ownInstance } from "../../src/console/declared/own-instance.ts";
+import { toMe } from "../../src/console/declared/reader.ts";
 import { listOf, objectsAt } from "../../src/console/declared/schema.ts";
 import { objectRequest, pageRequest, placeOf, shownRows } from "../../src/console/objects/asked.ts";
 import {
@@ -61,7 +62,8 @@ export async function walk(
       },
     ],
   });
-  const me = await createClient(AuthService, transport).getMyPermissions({ limit: 1000 });
+  const permissions = await createClient(AuthService, transport).getMyPermissions({ limit: 1000 });
+  const me = toMe(permissions);
   const { may, reach, organizations } = rightsOf(me, needs);
   const seen = new Set<string>();
   const answers = new Map<string, Promise<JsonObject>>();

@@ -47,7 +47,7 @@ describe("what has expired (C7)", () => {
       oidc_lineage: 0,
     });
     service.pass(91 * 24 * 60 * 60_000);
-    for (const sweep of oidcModule.sweeps?.(service.deps) ?? []) await sweep(100);
+    for (const sweep of oidcModule([]).sweeps?.(service.deps) ?? []) await sweep(100);
     for (const count of Object.values(await rowCounts())) assert.equal(count, 0);
     const ended = await events("oidc_session.terminated");
     assert.deepEqual(

@@ -29,7 +29,7 @@ import { checks } from "../../src/resources/user/check/attempts.ts";
 import { brandingSettings } from "../../src/settings/policy/branding.ts";
 import { featureSettings } from "../../src/settings/feature/feature.ts";
 import { languageSettings } from "../../src/settings/policy/language.ts";
-import { loginSettings } from "../../src/settings/login/login.ts";
+import { loginSettings } from "../../src/settings/policy/login.ts";
 import { oidcSettings } from "../../src/settings/oidc/oidc.ts";
 import { passwordSettings } from "../../src/settings/password/password.ts";
 import { textSettings } from "../../src/settings/policy/text.ts";

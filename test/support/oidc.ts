@@ -39,7 +39,7 @@ type Form = Record<string, string> | [string, string][];
 export type OidcPeer = ResourcePeer & {
   issuer: string;
   at: At;
-  ports: Omit<Ports, "browsers" | "interactions" | "functions">;
+  ports: Omit<Ports, "browsers" | "interactions" | "functions" | "consents">;
   deps: ServiceDeps;
   /** Moves the clock of the service. */
   pass(ms: number): void;

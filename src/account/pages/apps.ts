@@ -1,11 +1,9 @@
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { ConsentedAccess } from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
 import { html } from "../../html.ts";
 import { form } from "../../login/parts/form.ts";
 import { scopeText } from "../../login/parts/scopes.ts";
 import { short } from "../../login/parts/short.ts";
 import { accountLayout } from "../layout.ts";
-import type { AccountPage } from "../own.ts";
+import type { AccountPage, AllowedApp } from "../own.ts";
 import { list, none, pressButton } from "../parts/list.ts";
 import type { Parts } from "../../login/parts/pager.ts";
 import { pager } from "../parts/pager.ts";
@@ -14,17 +12,8 @@ import { accountPaths } from "../paths.ts";
 
 export const appsOfPage = 10;
 
-export type Allowed = {
-  id: string;
-  app: string;
-  scopes: readonly string[];
-  access: ConsentedAccess;
-  since: Timestamp | undefined;
-  lastUsed: Timestamp | undefined;
-};
-
 export type AppsView = {
-  apps: readonly Allowed[];
+  apps: readonly AllowedApp[];
   /** The organization of the person. */
   organization: string;
   parts: Parts;
@@ -63,18 +52,18 @@ ${pager(page, accountPaths.apps, parts)}`,
 
 function accessText(
   { t }: AccountPage,
-  access: ConsentedAccess,
+  access: AllowedApp["access"],
   names: { app: string; organization: string },
 ): string | undefined {
   switch (access) {
-    case ConsentedAccess.OWN_ACCOUNT:
+    case "own":
       return t("access.own");
-    case ConsentedAccess.ORGANIZATION:
+    case "organization":
       return t("access.organization", names);
-    case ConsentedAccess.GIVEN:
+    case "given":
       return t("access.instance", names);
-    case ConsentedAccess.EVERYTHING:
-    case ConsentedAccess.LEGACY:
+    case "everything":
+    case "legacy":
       return t("access.everything");
     default:
       return undefined;

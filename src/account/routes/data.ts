@@ -1,13 +1,13 @@
-import { type DescMessage, type JsonValue, type MessageShape, toJson } from "@bufbuild/protobuf";
-import { GetConsentSchema } from "#gen/idsvc/resources/consent/v3alpha/consent_pb.ts";
-import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
-import { EventSchema } from "#gen/idsvc/resources/event/v3alpha/event_pb.ts";
-import { GetUserGrantSchema } from "#gen/idsvc/resources/grant/v3alpha/user_grant_pb.ts";
+import {
+  type DescMessage,
+  type DescMethodUnary,
+  type JsonValue,
+  type MessageShape,
+  toJson,
+} from "@bufbuild/protobuf";
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
-import { GetSessionSchema } from "#gen/idsvc/resources/session/v3alpha/session_pb.ts";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { GetUserSchema } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
-import { MetadataSchema } from "#gen/idsvc/resources/user/v3alpha/metadata_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { paths } from "../../login/paths.ts";
 import { type Route, valueOf } from "../../login/route.ts";
@@ -57,34 +57,32 @@ async function allOf(parts: AccountParts, own: Own): Promise<Record<string, Json
   const { call, user, context } = own;
   const { id } = user;
   const limit = atMost(parts, ofOnePage);
-  const inPages = <D extends DescMessage>(
-    schema: D,
-    search: (query: Query) => Promise<{ result: MessageShape<D>[] }>,
-  ) => allParts(schema, limit, search);
+  const every = <M extends DescMethodUnary>(
+    method: M,
+    search: (method: M, query: Query) => Promise<MessageShape<M["output"]>>,
+  ) =>
+    allParts(limit, async (offset) => {
+      const answer = await search(method, { limit, offset: BigInt(offset) });
+      return resultOf(written(method.output, answer));
+    });
   const read = await call(UserService.method.getUser, { id });
-  const metadata = await inPages(MetadataSchema, (query) =>
-    call(UserService.method.searchUserMetadata, { id, query }),
+  const metadata = await every(UserService.method.searchUserMetadata, (method, query) =>
+    call(method, { id, query }),
   );
-  const grants = await inPages(GetUserGrantSchema, (query) =>
-    call(UserGrantService.method.searchUserGrants, {
+  const grants = await every(UserGrantService.method.searchUserGrants, (method, query) =>
+    call(method, {
       query,
       filters: [{ filter: { case: "inUserIds", value: { ids: [id] } } }],
     }),
   );
-  const sessions = await inPages(GetSessionSchema, (query) =>
-    call(SessionService.method.searchSessions, {
-      query,
-      filters: [{ filter: { case: "userId", value: id } }],
-    }),
+  const sessions = await every(SessionService.method.searchSessions, (method, query) =>
+    call(method, { query, filters: [{ filter: { case: "userId", value: id } }] }),
   );
-  const consents = await inPages(GetConsentSchema, (query) =>
-    call(ConsentService.method.searchConsents, {
-      query,
-      filters: [{ filter: { case: "userId", value: id } }],
-    }),
+  const consents = await allParts(limit, (offset) =>
+    parts.allowedApps.written(own, { limit, offset }),
   );
-  const events = await inPages(EventSchema, (query) =>
-    call(UserService.method.searchUserEvents, { id, query, withChecks: true }),
+  const events = await every(UserService.method.searchUserEvents, (method, query) =>
+    call(method, { id, query, withChecks: true }),
   );
   const all = await parts.deps.memberships.ofUser(context.at.instanceId, id);
   const memberships = all.map(({ contextType, contextId, roles }) => ({
@@ -105,22 +103,27 @@ async function allOf(parts: AccountParts, own: Own): Promise<Record<string, Json
   };
 }
 
-async function allParts<D extends DescMessage>(
-  schema: D,
+async function allParts(
   limit: number,
-  search: (query: Query) => Promise<{ result: MessageShape<D>[] }>,
+  partFrom: (offset: number) => Promise<readonly JsonValue[]>,
 ): Promise<JsonValue[]> {
   const all: JsonValue[] = [];
   while (all.length < mostEvents) {
-    const { result } = await search({ limit, offset: BigInt(all.length) });
-    all.push(...result.map((each) => written(schema, each)));
-    if (result.length < limit) break;
+    const part = await partFrom(all.length);
+    all.push(...part);
+    if (part.length < limit) break;
   }
   return all;
 }
 
 const written = <D extends DescMessage>(schema: D, message: MessageShape<D>): JsonValue =>
   toJson(schema, message, { useProtoFieldName: true });
+
+/** What a search found. An empty list is left out of JSON. */
+const resultOf = (answer: JsonValue): readonly JsonValue[] => {
+  const { result = [] }: { result?: JsonValue[] } = Object(answer);
+  return result;
+};
 
 const asFile = (all: Record<string, JsonValue>): LoginAnswer => ({
   status: 200,

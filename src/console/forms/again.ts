@@ -1,7 +1,5 @@
 import { useEffect, useState } from "react";
-import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
-import { textAt } from "../declared/declare.ts";
-import { callByJson } from "../json-calls.ts";
+import { servicePort } from "../declared/service-port.ts";
 
 const channelName = "idsvc-console";
 /** The page that the log-in in a window of its own ends at. */
@@ -40,8 +38,8 @@ export function useWhenBack(userId: string, goOn: () => void): { wait: () => voi
     const channel = new BroadcastChannel(channelName);
     channel.addEventListener("message", () => {
       setWaiting(false);
-      void callByJson(AuthService.method.getMyPermissions, { limit: 1 }).then(
-        (answer) => (textAt(answer, "user_id") === userId ? goOn() : location.reload()),
+      void servicePort.me(1).then(
+        (me) => (me.userId === userId ? goOn() : location.reload()),
         // What is still refused says so when it is sent again.
         () => goOn(),
       );

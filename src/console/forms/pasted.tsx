@@ -1,8 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type SubmitEvent, useState } from "react";
-import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
-import { type Action, textAt } from "../declared/declare.ts";
-import { objectsAt } from "../declared/schema.ts";
+import { servicePort } from "../declared/service-port.ts";
+import type { Action } from "../declared/declare.ts";
 import { callByJson } from "../json-calls.ts";
 import { t } from "../page-data.ts";
 import { Labelled } from "./labelled.tsx";
@@ -24,20 +23,16 @@ const cellsOf = (text: string): string[] => [
 
 /** The one person whom a text names: by ID, username or address. */
 async function personOf(given: string): Promise<string> {
-  const found = objectsAt(
-    await callByJson(AuthService.method.searchAll, { q: given }),
-    "users",
-  ).filter((user) =>
-    [textAt(user, "id"), textAt(user, "username"), textAt(user, "email")].some(
-      (each) => each.toLowerCase() === given.toLowerCase(),
-    ),
+  const { users } = await servicePort.find(given);
+  const found = users.filter(({ id, username, email }) =>
+    [id, username, email].some((each) => each.toLowerCase() === given.toLowerCase()),
   );
   const [one] = found;
   if (one === undefined || found.length > 1) {
     const text = t(one === undefined ? "searchNone" : "pastedSeveral");
     throw new ConnectError(text, Code.InvalidArgument);
   }
-  return textAt(one, "id");
+  return one.id;
 }
 
 /** An action for many people, who are pasted a line each: a list of addresses, or the first column of a table. */

@@ -1,10 +1,8 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
-import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
-import { type Picked, textAt } from "../declared/declare.ts";
-import { objectsAt } from "../declared/schema.ts";
-import { callByJson } from "../json-calls.ts";
+import { servicePort } from "../declared/service-port.ts";
+import type { Picked } from "../declared/declare.ts";
+import type { Found as FoundByText } from "../ports.ts";
 import { useFirst, useNames } from "../objects/names.ts";
 import { wordOf } from "../objects/value.tsx";
 import { t } from "../page-data.ts";
@@ -14,20 +12,18 @@ import { Labelled } from "./labelled.tsx";
 
 type Found = { id: string; name: string; more: string };
 
-const lists: Readonly<Record<Picked, { list: string; name: string; more: string }>> = {
-  person: { list: "users", name: "display_name", more: "username" },
-  organization: { list: "organizations", name: "name", more: "id" },
-  project: { list: "projects", name: "name", more: "id" },
-  application: { list: "apps", name: "name", more: "client_id" },
-};
+const named = (id: string, name: string, more: string): Found => ({
+  id,
+  name: name || more,
+  more,
+});
 
-const foundIn = (answer: JsonObject, kind: Picked): Found[] => {
-  const { list, name, more } = lists[kind];
-  return objectsAt(answer, list).map((each) => ({
-    id: textAt(each, "id"),
-    name: textAt(each, name) || textAt(each, more),
-    more: textAt(each, more),
-  }));
+const foundIn: Readonly<Record<Picked, (found: FoundByText) => Found[]>> = {
+  person: ({ users }) =>
+    users.map(({ id, displayName, username }) => named(id, displayName, username)),
+  organization: ({ organizations }) => organizations.map(({ id, name }) => named(id, name, id)),
+  project: ({ projects }) => projects.map(({ id, name }) => named(id, name, id)),
+  application: ({ apps }) => apps.map(({ id, name, clientId }) => named(id, name, clientId)),
 };
 
 /** Finds an object by what names it; what is sent is its ID. */
@@ -47,7 +43,7 @@ export function Picker({
   const isOpen = q !== undefined && [...q].length >= 2;
   const { data } = useQuery({
     queryKey: ["pick", q],
-    queryFn: ({ signal }) => callByJson(AuthService.method.searchAll, { q: q ?? "" }, signal),
+    queryFn: ({ signal }) => servicePort.find(q ?? "", signal),
     enabled: isOpen,
     staleTime: 0,
     placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
@@ -55,7 +51,7 @@ export function Picker({
   const [isFocused, setFocused] = useState(false);
   const isEmpty = isFocused && !isOpen && id === "" && (q ?? "") === "";
   const first = useFirst(kind, isEmpty);
-  const found = isEmpty ? first : isOpen && data !== undefined ? foundIn(data, kind) : [];
+  const found = isEmpty ? first : isOpen && data !== undefined ? foundIn[kind](data) : [];
   const current = Math.min(at, found.length - 1);
   const choose = (chosen: Found | undefined) => {
     if (chosen === undefined) return;

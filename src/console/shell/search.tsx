@@ -1,12 +1,9 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { useQuery } from "@connectrpc/connect-query";
-import { keepPreviousData } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useId, useState } from "react";
-import {
-  AuthService,
-  type SearchAllResponse,
-} from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
+import { servicePort } from "../declared/service-port.ts";
+import type { Found } from "../ports.ts";
 import { t } from "../page-data.ts";
 import type { PageRoute } from "../routes.ts";
 import style from "./shell.module.css";
@@ -61,11 +58,12 @@ function Box({
   const list = useId();
   const navigate = useNavigate();
   const isEnough = [...q].length >= 2;
-  const { data, error } = useQuery(
-    AuthService.method.searchAll,
-    { q },
-    { enabled: isEnough, placeholderData: keepPreviousData }, // the library’s name for what is shown until the answer comes
-  );
+  const { data, error } = useQuery({
+    queryKey: ["find", q],
+    queryFn: ({ signal }) => servicePort.find(q, signal),
+    enabled: isEnough,
+    placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
+  });
   const search = org === undefined ? {} : { org };
   const commands = [...shown, firstSteps]
     .filter(({ page }) => t(page.word).toLowerCase().startsWith(q.toLowerCase()))
@@ -155,7 +153,7 @@ function Hits({
 
 type Go = (to: string, id: string) => Promise<void>;
 
-function hitsOf({ users, organizations, projects, apps }: SearchAllResponse, go: Go): Hit[] {
+function hitsOf({ users, organizations, projects, apps }: Found, go: Go): Hit[] {
   return [
     ...users.map(({ id, displayName, username, email }) => ({
       key: `user ${id}`,

@@ -3,7 +3,7 @@ import {
   candidates,
   type Condition,
   requireKnown,
-  targetNotFound,
+  targets,
   toCondition,
   type TargetOf,
 } from "../../resources/action/index.ts";
@@ -39,7 +39,7 @@ export function deliveryHandlers(
   async function test(targetId: string, scope: Scope): Promise<string> {
     const { instanceId, caller, signal, requestId } = scope;
     const target = await parts.targetOf(instanceId, targetId);
-    if (target === undefined) throw targetNotFound();
+    if (target === undefined) throw targets.missing();
     const deliveryId = newId();
     const userID = editorOf(caller);
     const outcome = await parts.callTarget({

@@ -1,8 +1,9 @@
+import { rowWhere } from "../../projection/rows.ts";
 import { DeliverySearchFilterSchema } from "#gen/idsvc/resources/action/v3alpha/delivery_pb.ts";
 import { notFound } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
+import { eq } from "../../storage/drizzle.ts";
 import { objectSearch } from "../../resources/object/queries.ts";
 import { fromState, fromTrigger } from "./convert.ts";
 import { type DeliveryRow, deliveries } from "./table.ts";
@@ -13,11 +14,7 @@ export async function getDelivery(
   instanceId: string,
   id: string,
 ): Promise<DeliveryRow> {
-  const t = db.table(deliveries);
-  const [row] = await db.read
-    .select()
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
+  const row = await rowWhere(db, deliveries, { instanceId, id });
   if (row === undefined) throw notFound("DELIVERY_NOT_FOUND", "the delivery does not exist");
   return row;
 }

@@ -1,3 +1,4 @@
+import { rowWhere } from "../../projection/rows.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import { failedPrecondition } from "../../errors.ts";
 import { revive } from "../../jobs/dead-letters.ts";
@@ -5,7 +6,6 @@ import { enqueue, type JobRow, jobs } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { TargetOf } from "../../resources/action/index.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { updateRows } from "../../storage/row-change.ts";
 import { depthOf } from "../../telemetry/request-id.ts";
 import { getDelivery } from "./queries.ts";
@@ -68,14 +68,8 @@ export async function redeliver(
   });
 }
 
-async function jobOf(db: Database, instanceId: string, id: string): Promise<JobRow | undefined> {
-  const t = db.table(jobs);
-  const [job] = await db.read
-    .select()
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t.id, id)));
-  return job;
-}
+const jobOf = (db: Database, instanceId: string, id: string): Promise<JobRow | undefined> =>
+  rowWhere(db, jobs, { instanceId, id });
 
 const atWork = () =>
   failedPrecondition("DELIVERY_AT_WORK", "the delivery is being made at this moment");

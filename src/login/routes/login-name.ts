@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { OfferedIdp } from "../../resources/idp/index.ts";
 import { hostName } from "../../authz/host.ts";
 import { constantTime } from "../../constant-time.ts";
-import type { LoginPolicy } from "../../settings/login/index.ts";
+import type { LoginPolicy } from "../../settings/policy/login.ts";
 import { loginNamePage, mostProviders } from "../pages/login-name.ts";
 import { longestLoginName } from "../parts/field.ts";
 import { paths } from "../paths.ts";

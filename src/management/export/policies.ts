@@ -1,6 +1,6 @@
 import { SecondFactorType } from "#gen/idsvc/management/v1/data_pb.ts";
 import { brandingSettings } from "../../settings/policy/branding.ts";
-import { loginSettings, secondFactors } from "../../settings/login/index.ts";
+import { loginSettings, secondFactors } from "../../settings/policy/login.ts";
 import { readSettings, type SettingValue, type SetValues } from "../../settings/object/settings.ts";
 import { namesOf, textSettings } from "../../settings/policy/text.ts";
 import type { Database } from "../../storage/database.ts";

@@ -3,7 +3,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { projectGrants, requireKeys, userGrants } from "../../resources/grant/index.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
-import { projectNotFound, projects } from "../../resources/project/index.ts";
+import { projects } from "../../resources/project/index.ts";
 import { requireUser } from "../../resources/user/index.ts";
 import { created, existed, kind, type Kind, type ImportContext } from "./kind.ts";
 import { requireOwnProject } from "./own-project.ts";
@@ -78,7 +78,7 @@ async function keysOfGranted(
   id: string,
 ) {
   await requireOrganization(tx, orgId);
-  if ((await tx.load(projects.aggregate, projectId)).state === undefined) throw projectNotFound();
+  if ((await tx.load(projects.aggregate, projectId)).state === undefined) throw projects.missing();
   const { state } = await tx.load(projectGrants.aggregate, id);
   if (state?.projectId !== projectId || state.grantedOrganizationId !== orgId) {
     throw projectGrants.missing();

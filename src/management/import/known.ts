@@ -13,8 +13,7 @@ import { organization } from "../../resources/org/index.ts";
 import { projects } from "../../resources/project/index.ts";
 import { idGuard, metadata, user } from "../../resources/user/index.ts";
 import type { ClaimChange } from "../../storage/database.ts";
-import { equals, rowsWhere } from "../../projection/rows.ts";
-import { and, inArray } from "../../storage/drizzle.ts";
+import { columnsWhere, rowsWhere } from "../../projection/rows.ts";
 import { claims } from "../../storage/kernel-tables.ts";
 import { putRow, type RowChange } from "../../storage/row-change.ts";
 import type { Known, Note, NoteType, Ref } from "./kind.ts";
@@ -176,7 +175,6 @@ const withEvents = (ref: Ref): Ref[] => {
 
 /** What the store has noted of an import; each note, and that there is none, is read once. */
 function storedNotes(db: Deps["db"], instanceId: string, importId: string) {
-  const n = db.table(importNotes);
   const noted = new Map<string, JsonObject | undefined>();
   return {
     async read(refs: readonly Ref[]): Promise<void> {
@@ -185,11 +183,8 @@ function storedNotes(db: Deps["db"], instanceId: string, importId: string) {
       const types = new Set(unknown.map(({ type }) => type));
       for (const type of types) {
         const ids = unknown.flatMap((ref) => (ref.type === type ? [ref.id] : []));
-        const ofType = equals(db, importNotes, { instanceId, importId, type });
-        const rows = await db.read
-          .select({ id: n.id, facts: n.facts })
-          .from(n)
-          .where(and(ofType, inArray(n.id, ids)));
+        const wanted = { instanceId, importId, type, id: ids };
+        const rows = await columnsWhere(db, importNotes, ["id", "facts"], wanted);
         for (const { id, facts } of rows) noted.set(nameOf({ type, id }), facts);
       }
     },
@@ -199,17 +194,13 @@ function storedNotes(db: Deps["db"], instanceId: string, importId: string) {
 
 /** Which of these roles of a project the store has; each is read once. */
 function roleReader(db: Deps["db"], instanceId: string) {
-  const r = db.table(projectRoles.table);
   const roles = new Map<string, boolean>();
   return async (projectId: string, keys: readonly string[]): Promise<ReadonlySet<string>> => {
     const nameOfRole = (key: string) => `${projectId}/${key}`;
     const unknown = keys.filter((key) => !roles.has(nameOfRole(key)));
     if (unknown.length > 0) {
-      const ofProject = equals(db, projectRoles.table, { instanceId, projectId });
-      const rows = await db.read
-        .select({ key: r.key })
-        .from(r)
-        .where(and(ofProject, inArray(r.key, unknown)));
+      const wanted = { instanceId, projectId, key: unknown };
+      const rows = await columnsWhere(db, projectRoles.table, ["key"], wanted);
       const found = new Set(rows.map(({ key }) => key));
       for (const key of unknown) roles.set(nameOfRole(key), found.has(key));
     }

@@ -13,7 +13,7 @@ import {
   setPrimary,
   type Standing,
 } from "../../resources/org/index.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
+import { loginSettingsReader } from "../../settings/policy/login.ts";
 import { current } from "../../storage/read-cache.ts";
 import { created, existed, kind, type Kind, note } from "./kind.ts";
 import { newIdGuard } from "./new-id.ts";

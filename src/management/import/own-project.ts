@@ -2,7 +2,7 @@ import { alreadyExists } from "../../errors.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
-import { projectNotFound, projects } from "../../resources/project/index.ts";
+import { projects } from "../../resources/project/index.ts";
 import { textIn } from "../convert.ts";
 import type { ImportContext, Known, NoteType } from "./kind.ts";
 
@@ -15,7 +15,7 @@ export async function requireOwnProject(
   await requireOrganization(tx, orgId);
   const loaded = await tx.load(projects.aggregate, projectId);
   if (loaded.state === undefined || (await ownerOf(known, "project", loaded)) !== orgId) {
-    throw projectNotFound();
+    throw projects.missing();
   }
 }
 

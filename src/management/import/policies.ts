@@ -11,7 +11,7 @@ import {
 } from "#gen/idsvc/management/v1/data_pb.ts";
 import { requireOrganization } from "../../resources/org/index.ts";
 import { brandingSettings } from "../../settings/policy/branding.ts";
-import { loginSettings, secondFactors } from "../../settings/login/index.ts";
+import { loginSettings, secondFactors } from "../../settings/policy/login.ts";
 import { demandedOf } from "../../settings/object/contexts.ts";
 import type { SettingsGroup, SettingValue, SetValues } from "../../settings/object/settings.ts";
 import { propertyOfText, requireText, textSettings } from "../../settings/policy/text.ts";

@@ -1,6 +1,6 @@
 import { handle, type JobHandlers, type RunningJob } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
-import { rowsWhere } from "../../projection/rows.ts";
+import { rowWhere } from "../../projection/rows.ts";
 import { and, asc, eq, gt, isNull, or } from "../../storage/drizzle.ts";
 import { deleteRows, updateRows } from "../../storage/row-change.ts";
 import {
@@ -155,7 +155,5 @@ async function* waiting(db: Deps["db"], { instanceId, id }: Import): AsyncGenera
   }
 }
 
-async function read(db: Deps["db"], instanceId: string, id: string): Promise<Import | undefined> {
-  const [row] = await rowsWhere(db, imports, { instanceId, id });
-  return row;
-}
+const read = (db: Deps["db"], instanceId: string, id: string): Promise<Import | undefined> =>
+  rowWhere(db, imports, { instanceId, id });

@@ -1,7 +1,7 @@
+import { rowWhere } from "../../projection/rows.ts";
 import { newerFormatOf } from "../../crypto/token-format.ts";
 import type { SecretRef } from "../../eventstore/secret-store.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { insertRow, updateRows } from "../../storage/row-change.ts";
 import type { Row } from "../../storage/table.ts";
 import type { DeviceGrant, DeviceRequest, Devices } from "../core/device-ports.ts";
@@ -138,12 +138,7 @@ async function find(
   by: "digest" | "userCode" | "id",
   value: string,
 ): Promise<DeviceRow | undefined> {
-  const t = db.table(deviceAuthorizations);
-  const [row] = await db.read
-    .select()
-    .from(t)
-    .where(and(eq(t.instanceId, instanceId), eq(t[by], value)));
-  return row;
+  return rowWhere(db, deviceAuthorizations, { instanceId, [by]: value });
 }
 
 const waits = ({ state, expiresAt }: DeviceRow, now: Date): boolean =>

@@ -3,9 +3,9 @@ import { presenceAs } from "../../authz/presence.ts";
 import { acrOf, strengths } from "../../authz/step-up.ts";
 import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Deps, Module } from "../../projection/module.ts";
+import type { Reactions } from "../../projection/projection.ts";
 import type { Ports } from "../core/ports.ts";
 import { clientStore } from "./clients.ts";
-import { consentStore } from "./consents.ts";
 import { deviceStore, userCodeRef } from "./devices.ts";
 import { deviceEvents, oidcSessionEvents, refreshTokenEvents, tokenEvents } from "./events.ts";
 import { type KeyPorts, keyStore } from "./keys.ts";
@@ -31,7 +31,7 @@ import {
 import { tokenStore } from "./tokens.ts";
 import { userStore } from "./users.ts";
 
-export { formerTokens } from "./projection.ts";
+export { endOfConsent, formerTokens } from "./projection.ts";
 export { tokensInName } from "./tokens-in-name.ts";
 export { endKept, signedInApps, tokenUse } from "./token-use.ts";
 export { oidcAccessTokens } from "./verifier.ts";
@@ -41,10 +41,13 @@ const expiring = [accessTokens, idTokens, refreshTokens, authorizationCodes, ass
 /** What the provider asks of the service, beside what every slice may use. */
 export type OidcPorts = LogoutPorts & KeyPorts & SettingPorts & { noteUse: NoteUse };
 
-/** What the OpenID Provider keeps. */
-export const oidcModule: Module<Deps & OidcPorts> = {
+/**
+ * What the OpenID Provider keeps.
+ * @param endings what ends tokens beside what the provider knows
+ */
+export const oidcModule = (endings: Reactions): Module<Deps & OidcPorts> => ({
   events: [oidcSessionEvents, tokenEvents, refreshTokenEvents, deviceEvents, logoutEvents],
-  projections: [oidcSessionProjection, logoutProjection],
+  projections: [oidcSessionProjection(endings), logoutProjection],
   state: [...expiring, deviceAuthorizations],
   sweeps: (deps) => [
     ...expiring.map((rows) => sweepExpiredRows(deps, rows)),
@@ -55,7 +58,7 @@ export const oidcModule: Module<Deps & OidcPorts> = {
   ],
   jobs: (deps) => logoutJobs({ ...deps, clients: clientStore(deps), keys: keyStore(deps) }, deps),
   background: (deps, onError) => startLogouts(deps, onError),
-};
+});
 
 /** The ports of what clients call. */
 export function clientPorts(
@@ -66,18 +69,16 @@ export function clientPorts(
       noteUse: NoteUse;
       noteRefusal: NoteRefusal;
     },
-): Omit<Ports, "browsers" | "interactions" | "functions"> {
+): Omit<Ports, "browsers" | "interactions" | "functions" | "consents"> {
   const { now, newId } = deps;
   const settings = settingStore(deps);
   const clients = clientStore(deps);
-  const consents = consentStore(deps);
   const users = userStore({ ...deps, settings });
   const tokens = tokenStore({ ...deps, users, clients });
   const keys = keyStore(deps);
   const devices = deviceStore(deps);
   return {
     clients,
-    consents,
     users,
     tokens,
     devices,

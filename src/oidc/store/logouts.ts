@@ -1,3 +1,4 @@
+import { rowWhere } from "../../projection/rows.ts";
 import type { EgressClient } from "../../egress/client.ts";
 import { defineEvents, type EventOf, payload } from "../../eventstore/event.ts";
 import { aggregate } from "../../eventstore/aggregate.ts";
@@ -6,7 +7,7 @@ import type { Deps } from "../../projection/module.ts";
 import { on, projection, toReferring } from "../../projection/projection.ts";
 import { sessionEvents } from "../../resources/session/index.ts";
 import { userEvents } from "../../resources/user/index.ts";
-import { and, asc, eq, isNotNull } from "../../storage/drizzle.ts";
+import { asc, isNotNull } from "../../storage/drizzle.ts";
 import { deleteRows, putRow, updateRows } from "../../storage/row-change.ts";
 import { optionalInstant, table, text } from "../../storage/table.ts";
 import { logoutToken } from "../core/logout-token.ts";
@@ -111,14 +112,8 @@ export async function announceLogouts({
     await events.transact(
       writtenBy({ instanceId, issuer, requestId: "" }, "", clientId),
       async (tx) => {
-        const [row] = await db.read
-          .select({ sessionId: t.sessionId })
-          .from(t)
-          .where(
-            and(eq(t.instanceId, instanceId), eq(t.sessionId, sessionId), eq(t.clientId, clientId)),
-          );
         // Another replica was quicker.
-        if (row === undefined) return;
+        if ((await rowWhere(db, logoutWishes, key)) === undefined) return;
         tx.expectRows(logoutWishes, key, 1);
         const loaded = tx.begin(logout, newId());
         const owner = { type: "org", id: organizationId } as const;

@@ -1,6 +1,5 @@
-import { on, projection, toReferring } from "../../projection/projection.ts";
+import { on, projection, type Reactions, toReferring } from "../../projection/projection.ts";
 import { appEvents, formerAudiences } from "../../resources/app/index.ts";
-import { consentEvents } from "../../resources/consent/index.ts";
 import { organizationEvents } from "../../resources/org/index.ts";
 import { sessionEvents } from "../../resources/session/index.ts";
 import { userEvents } from "../../resources/user/index.ts";
@@ -45,10 +44,19 @@ export const formerTokens = on(oidcSessionEvents, {
       : audience.map((each) => putRow(formerAudiences, { instanceId, clientId, audience: each })),
 });
 
-/** In the unit of what ends them: however many there are, none outlives it. */
-export const oidcSessionProjection = projection(
-  "oidc_sessions",
-  [oidcSessions, oidcLineage],
+/** Ends what a user let an app have. */
+export const endOfConsent = ({
+  instanceId,
+  payload: { clientId, userId },
+}: {
+  instanceId: string;
+  payload: { clientId: string; userId: string };
+}): RowChange[] => [
+  deleteRows(oidcSessions, { instanceId, userId, clientId }),
+  endDescendants(instanceId, consentParent(clientId, userId)),
+];
+
+const reactions: readonly Reactions[] = [
   on(oidcSessionEvents, {
     "oidc_session.added": ({ instanceId, aggregateId: id, owner, payload }) => {
       const { authTime, actor, parents, expirationDate, logoutIssuer: _, ...rest } = payload;
@@ -129,15 +137,16 @@ export const oidcSessionProjection = projection(
       endDescendants(instanceId, consentsParent(clientId)),
     ],
   }),
-  on(consentEvents, {
-    "user.consent.revoked": ({ instanceId, payload: { clientId, userId } }) => [
-      deleteRows(oidcSessions, { instanceId, userId, clientId }),
-      endDescendants(instanceId, consentParent(clientId, userId)),
-    ],
-  }),
   on(organizationEvents, {
     "org.removed": ({ instanceId, aggregateId: organizationId }) => [
       deleteRows(oidcSessions, { instanceId, organizationId }),
     ],
   }),
-);
+];
+
+/**
+ * In the unit of what ends them: however many there are, none outlives it.
+ * @param endings what else ends them
+ */
+export const oidcSessionProjection = (endings: Reactions) =>
+  projection("oidc_sessions", [oidcSessions, oidcLineage], ...reactions, endings);

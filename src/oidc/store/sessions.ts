@@ -1,3 +1,4 @@
+import { columnsWhere } from "../../projection/rows.ts";
 import type { Awaitable } from "../../awaitable.ts";
 import type { Sweep } from "../../jobs/sweeper.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -21,7 +22,6 @@ const atOnce = 20;
 /** An OIDC session that has not ended, nor anything that it came from. */
 export function oidcSessionReader({ db }: Pick<Deps, "db">): OidcSessionReader {
   const t = db.table(oidcSessions);
-  const l = db.table(oidcLineage);
   const byId = db.read
     .select()
     .from(t)
@@ -33,10 +33,8 @@ export function oidcSessionReader({ db }: Pick<Deps, "db">): OidcSessionReader {
     const [row] = await byId.execute({ instanceId, id });
     if (row === undefined) return undefined;
     if (row.parents.length > 0) {
-      const living = await db.read
-        .select({ parentId: l.parentId })
-        .from(l)
-        .where(and(eq(l.instanceId, instanceId), eq(l.oidcSessionId, id)));
+      const lineage = { instanceId, oidcSessionId: id };
+      const living = await columnsWhere(db, oidcLineage, ["parentId"], lineage);
       if (living.length < row.parents.length) return undefined;
     }
     const { clientId, scope, audience } = row;

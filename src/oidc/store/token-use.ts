@@ -1,5 +1,4 @@
-import { isOneOf } from "../../projection/rows.ts";
-import type { TokenUseReader } from "../../resources/consent/index.ts";
+import { columnsWhere, isOneOf } from "../../projection/rows.ts";
 import type { EndKept } from "../../resources/session/index.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, desc, eq, sql } from "../../storage/drizzle.ts";
@@ -8,10 +7,10 @@ import { terminate } from "./sessions.ts";
 import { accessTokens, oidcSessions } from "./tables.ts";
 
 /** What of what was issued to a client for a user has not ended. */
-export const tokenUse: TokenUseReader = (db) => {
+export const tokenUse = (db: Database) => {
   const s = db.table(oidcSessions);
   const a = db.table(accessTokens);
-  return async (instanceId, userId, clientId) => {
+  return async (instanceId: string, userId: string, clientId: string) => {
     const [sessions] = await db.read
       .select({ count: sql<string | number>`count(*)` })
       .from(s)
@@ -49,11 +48,8 @@ const atOnce = 20;
 
 /** Ends what apps got of log-ins of a user, but for that of sessions that stay. */
 export const endKept: EndKept = async ({ db, events }, at, { userId, staying }) => {
-  const s = db.table(oidcSessions);
-  const rows = await db.read
-    .select({ id: s.id, sessionId: s.sessionId })
-    .from(s)
-    .where(and(eq(s.instanceId, at.instanceId), eq(s.userId, userId), eq(s.isLogin, true)));
+  const logIns = { instanceId: at.instanceId, userId, isLogin: true };
+  const rows = await columnsWhere(db, oidcSessions, ["id", "sessionId"], logIns);
   const ending = rows.filter(({ sessionId }) => !staying.has(sessionId));
   for (let from = 0; from < ending.length; from += atOnce) {
     await events.transact(at, async (tx) => {

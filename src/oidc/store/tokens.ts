@@ -1,3 +1,4 @@
+import { columnsWhere } from "../../projection/rows.ts";
 import { whenKnown } from "../../awaitable.ts";
 import { accessTokenKey } from "./secrets.ts";
 import { newerFormat, newerFormatOf } from "../../crypto/token-format.ts";
@@ -124,11 +125,7 @@ async function isProviderOn(
   if (!isExternal(session)) return true;
   const { id, organizationId } = session;
   await db.catchUp();
-  const s = db.table(oidcSessions);
-  const [row] = await db.read
-    .select({ idpId: s.idpId })
-    .from(s)
-    .where(and(eq(s.instanceId, instanceId), eq(s.id, id)));
+  const [row] = await columnsWhere(db, oidcSessions, ["idpId"], { instanceId, id });
   if (row === undefined || row.idpId === "") return true;
   return (await idps.effectiveState(instanceId, organizationId, row.idpId)) === "active";
 }

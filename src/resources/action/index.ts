@@ -26,7 +26,7 @@ export {
   targetReader,
 } from "./stored.ts";
 export { signingKeyReader } from "./target/signing-key.ts";
-export { targetNotFound } from "./target/target.ts";
+export { targets } from "./target/target.ts";
 
 /** Targets and executions: calls to systems outside when something happens inside (specification 4.1.1 and 4.1.2). */
 export const actionModule = resourceModule<Deps & ActionPorts>([targets], {

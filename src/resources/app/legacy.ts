@@ -1,10 +1,11 @@
+import { columnsWhere } from "../../projection/rows.ts";
 import type { WriteContext } from "../../eventstore/transaction.ts";
 import { enqueue, handle, type JobHandlers, jobKind, jobs } from "../../jobs/job.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { RowChange } from "../../storage/row-change.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, asc, desc, eq, inArray } from "../../storage/drizzle.ts";
+import { and, asc, eq, inArray } from "../../storage/drizzle.ts";
 import { app, appEvents, apps } from "./application.ts";
 import { formerAudiences, ownProjectName } from "./former-access.ts";
 
@@ -51,12 +52,8 @@ export const legacyEnding = (instanceId: string, id: string, now: Date, dueAt: D
 
 /** When the access of such apps ends, by instance; the first day where there are more. */
 export async function legacyEndings(db: Database): Promise<ReadonlyMap<string, Date>> {
-  const t = db.table(jobs);
-  const rows = await db.read
-    .select({ instanceId: t.instanceId, dueAt: t.dueAt })
-    .from(t)
-    .where(eq(t.kind, endLater.name))
-    .orderBy(desc(t.dueAt));
+  const due = { kind: endLater.name };
+  const rows = await columnsWhere(db, jobs, ["instanceId", "dueAt"], due, ["-dueAt"]);
   return new Map(rows.map(({ instanceId, dueAt }) => [instanceId, dueAt]));
 }
 

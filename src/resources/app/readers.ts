@@ -1,6 +1,6 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Database } from "../../storage/database.ts";
-import { cachedRows, rowsWhere } from "../../projection/rows.ts";
+import { cachedRows, rowWhere, rowsWhere } from "../../projection/rows.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { organizationReader } from "../org/index.ts";
@@ -78,8 +78,7 @@ export function appReader(db: Database) {
   });
   const keyById = cachedRead(db, [appKeys], async (instanceId, _, key: [string, string]) => {
     const [appId, id] = key;
-    const [row] = await rowsWhere(db, appKeys, { instanceId, appId, id });
-    return row;
+    return rowWhere(db, appKeys, { instanceId, appId, id });
   });
   const clientIds = cachedRead(db, [apps], async (instanceId, projectId) =>
     (await rowsWhere(db, apps, { instanceId, projectId })).map(({ clientId }) => clientId),

@@ -1,7 +1,7 @@
 import type { MembershipReader } from "../../authz/ports.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
-import { rowsWhere } from "../../projection/rows.ts";
+import { rowWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
@@ -20,7 +20,7 @@ const offline = "offline_access";
 
 type User = { id: string; organizationId: string };
 /** What of an app decides what people can give it. */
-export type AskingApp = Pick<
+type AskingApp = Pick<
   FoundApp,
   "clientId" | "name" | "projectId" | "organizationId" | "isOwnerMade" | "isLegacy"
 > & {
@@ -31,60 +31,30 @@ export type AskingApp = Pick<
 type Reach = "permissions" | "organizationIds";
 
 /** What a person is asked for: the words of the scope, and how much of their power, where our own APIs are among them. */
-export type Choice = ConsentedAccess["kind"];
+type Choice = ConsentedAccess["kind"];
 
-export type Consents = {
-  /** Whether the person must be asked before the app gets what it asks for (J5). */
-  isDue(
-    instanceId: string,
-    user: User,
-    app: AskingApp,
-    request: { scope: readonly string[]; prompt?: readonly string[] },
-  ): Promise<boolean>;
-  /**
-   * What the person is asked for: how much of their power they can give the app, the least first, where it asks for our own
-   * APIs; and the other words of the scope.
-   */
-  asked(
-    instanceId: string,
-    user: User,
-    app: AskingApp,
-    scope: readonly string[],
-  ): Promise<{ choices: readonly Choice[]; others: readonly string[] }>;
-  /** What of a scope is beside our own APIs, which are told of in words. */
-  besideOwnApi(instanceId: string, scope: readonly string[]): Promise<readonly string[]>;
-  /** What tokens of the app for the user may do at our own APIs; undefined where nobody gave it anything. */
-  powerOf(
-    instanceId: string,
-    user: User,
-    app: AskingApp,
-  ): Awaitable<(ConsentedAccess & { trusted?: boolean }) | undefined>;
-  /** Records what the person allowed; of what was not offered, the least. */
-  give(
-    at: WriteContext,
-    user: User,
-    app: AskingApp,
-    given: { scope: readonly string[]; choice: string },
-  ): Promise<void>;
-};
+/** What a client may do; with `trusted`, by what it is given and not by what the person consented to. */
+type ApiPower =
+  | Exclude<ConsentedAccess, { kind: "given" }>
+  | (Extract<ConsentedAccess, { kind: "given" }> & { trusted: boolean });
 
 /** What a user has allowed a client, by instance, user and client. */
 function recordedConsents(db: Database) {
   type Of = { userId: string; clientId: string };
-  const recorded = cachedRead(db, [consents], async (instanceId, _, of: Of) => {
-    const [row] = await rowsWhere(db, consents, { instanceId, ...of });
-    return row;
-  });
+  const recorded = cachedRead(db, [consents], (instanceId, _, of: Of) =>
+    rowWhere(db, consents, { instanceId, ...of }),
+  );
   return (instanceId: string, userId: string, clientId: string) =>
     recorded(instanceId, JSON.stringify([userId, clientId]), { userId, clientId });
 }
 
+/** What people let apps have: what they are asked for, what they answered, and what follows for tokens. */
 export function createConsents({
   db,
   events,
   memberships,
   newId,
-}: Pick<Deps, "db" | "events" | "memberships" | "newId">): Consents {
+}: Pick<Deps, "db" | "events" | "memberships" | "newId">) {
   const of = recordedConsents(db);
   const projects = projectReader(db);
   const ownProject = ownProjectReader(db);
@@ -96,7 +66,13 @@ export function createConsents({
   }
 
   return {
-    async isDue(instanceId, user, app, { scope, prompt = [] }) {
+    /** Whether the person must be asked before the app gets what it asks for (J5). */
+    async isDue(
+      instanceId: string,
+      user: User,
+      app: AskingApp,
+      { scope, prompt = [] }: { scope: readonly string[]; prompt?: readonly string[] },
+    ): Promise<boolean> {
       // It is the service itself (decision 0351).
       if (app.clientId === consoleClientId) return false;
       await db.catchUp();
@@ -114,23 +90,38 @@ export function createConsents({
       return !asked.every((word) => row?.scope.includes(word) ?? false);
     },
 
+    /** What of a scope is beside our own APIs, which are told of in words. */
     besideOwnApi,
 
-    async asked(instanceId, user, app, scope) {
+    /** How much of their power the person can give the app, the least first, where it asks for our own APIs; and the other words. */
+    async asked(instanceId: string, user: User, app: AskingApp, scope: readonly string[]) {
       const others = await besideOwnApi(instanceId, scope);
       return { choices: others.length < scope.length ? choicesFor(user, app) : [], others };
     },
 
-    powerOf(instanceId, user, app) {
-      const { apiAccess } = app;
+    /** What tokens of the app for the user may do at our own APIs; undefined where nobody gave it anything. */
+    apiPower(
+      { instanceId }: { instanceId: string },
+      user: Pick<User, "id">,
+      { clientId, apiAccess }: Pick<AskingApp, "clientId" | "apiAccess">,
+    ): Awaitable<ApiPower | undefined> {
       if (apiAccess?.trusted === true) {
         const { permissions, instance, organizationIds } = apiAccess;
         return { kind: "given", trusted: true, permissions, instance, organizationIds };
       }
-      return whenKnown(of(instanceId, user.id, app.clientId), (row) => row?.access ?? undefined);
+      return whenKnown(of(instanceId, user.id, clientId), (row) => {
+        const access = row?.access ?? undefined;
+        return access?.kind === "given" ? { ...access, trusted: false } : access;
+      });
     },
 
-    async give(at, user, app, { scope, choice }) {
+    /** Records what the person allowed; of what was not offered, the least. */
+    async give(
+      at: WriteContext,
+      user: User,
+      app: AskingApp,
+      { scope, choice }: { scope: readonly string[]; choice: string },
+    ): Promise<void> {
       const { instanceId } = at;
       const { clientId } = app;
       const isAsked = asksForOwnApi(scope, await ownProject(instanceId));

@@ -11,9 +11,8 @@ import {
 import { consentProjection } from "./projection.ts";
 
 export { consent } from "./consent.ts";
-export { type Consents, createConsents } from "./consents.ts";
+export { createConsents } from "./consents.ts";
 export { consentEvents } from "./events.ts";
-export type { TokenUseReader } from "./handlers.ts";
 export { formerConsents } from "./projection.ts";
 
 /**

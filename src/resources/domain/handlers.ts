@@ -12,7 +12,7 @@ import { domainPermission } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
 import { decideOn, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
+import { loginSettingsReader } from "../../settings/policy/login.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance, instanceEvents } from "../instance/index.ts";
 import type { EventOf } from "../../eventstore/event.ts";

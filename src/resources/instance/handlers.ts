@@ -13,6 +13,7 @@ import { invalidField } from "../../errors.ts";
 import { decideOn, execute, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
+import { answering } from "../object/plain.ts";
 import { toDuration, toMs } from "../object/duration.ts";
 import { listing } from "../object/queries.ts";
 import { removeContentsLater } from "./contents.ts";
@@ -49,14 +50,13 @@ export function instanceHandlers(
     },
 
     async deleteInstance({ id }, scope) {
-      const written = await events.transact(writeContext(scope, id), async (tx) => {
+      return answering(deps)(writeContext(scope, id), async (tx) => {
         const loaded = await decideOn(tx, instance, id, removeInstance);
         // Its keys go with it: what it sealed, personal fields of all its users included, is never read again.
         tx.write(secrets.removeInstance(id));
         removeContentsLater(tx, newId());
-        return tx.written(loaded);
+        return { written: tx.written(loaded) };
       });
-      return { details: toDetails(written()) };
     },
 
     getInstance: async ({ id }) => ({ instance: await told(id) }),

@@ -9,7 +9,7 @@ import type { InstanceReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
-import { isOneOf, rowsWhere } from "../../projection/rows.ts";
+import { rowWhere, rowsWhere } from "../../projection/rows.ts";
 import { asc, desc, eq, inArray, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
@@ -29,10 +29,7 @@ export function instanceReader(db: Database): InstanceReader {
     const [limited] = await rowsWhere(db, instanceLimits, { id });
     return { id, isBlocked: limited?.block ?? false };
   });
-  const readById = cachedRead(db, [instances], async (_, id) => {
-    const [row] = await rowsWhere(db, instances, { id });
-    return row;
-  });
+  const readById = cachedRead(db, [instances], (_, id) => rowWhere(db, instances, { id }));
   return { byDomain: (domain) => read("", domain), byId: (id) => readById("", id) };
 }
 
@@ -102,12 +99,9 @@ export function instanceQueries(deps: Pick<Deps, "db" | "limits" | "organization
 
   async function whole(rows: InstanceRow[]): Promise<WholeInstance[]> {
     const ids = rows.map((row) => row.id);
-    const domains = await db.read
-      .select()
-      .from(d)
-      .where(isOneOf(d.instanceId, ids))
-      .orderBy(desc(d.isPrimary), asc(d.domain));
-    const limited = await db.read.select().from(l).where(isOneOf(l.id, ids));
+    const order = ["-isPrimary", "domain"] as const;
+    const domains = await rowsWhere(db, instanceDomains, { instanceId: ids }, order);
+    const limited = await rowsWhere(db, instanceLimits, { id: ids });
     return rows.map((row) => ({
       row,
       domains: domains.filter((one) => one.instanceId === row.id).map(({ domain }) => domain),

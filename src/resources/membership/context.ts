@@ -8,14 +8,14 @@ import type { Deps } from "../../projection/module.ts";
 import { projectGrantReader, projectGrants, requireProjectGrant } from "../grant/index.ts";
 import { instanceReader } from "../instance/index.ts";
 import { organizationNotFound, requireOrganization } from "../org/index.ts";
-import { projectNotFound, projectReader, requireProject } from "../project/index.ts";
+import { projectReader, projects, requireProject } from "../project/index.ts";
 import { columnsOf } from "./member-context.ts";
 import type { ContextKey } from "./queries.ts";
 
 /** Finds the context that a request names, and keeps it there while something is written in it. */
 export function createContexts({ db, organizations }: Deps) {
   const instances = instanceReader(db);
-  const projects = projectReader(db);
+  const projectOf = projectReader(db).byId;
   const grants = projectGrantReader(db);
 
   /**
@@ -55,9 +55,9 @@ export function createContexts({ db, organizations }: Deps) {
         return { type: "organization", organizationId: found.id };
       }
       case "projectId": {
-        const found = await projects.byId(instanceId, named.value);
+        const found = await projectOf(instanceId, named.value);
         if (found === undefined || !knowsOrganization(scope, found.organizationId)) {
-          throw projectNotFound();
+          throw projects.missing();
         }
         const { organizationId } = found;
         return { type: "project", projectId: named.value, organizationId };

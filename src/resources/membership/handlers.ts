@@ -19,8 +19,8 @@ import {
 import { cachedResponse } from "../../authz/response-cache.ts";
 import type { Authorize, Handlers } from "../../authz/service.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
-import type { Transaction, Written } from "../../eventstore/transaction.ts";
-import { changing } from "../object/plain.ts";
+import type { Transaction } from "../../eventstore/transaction.ts";
+import { answering, changing } from "../object/plain.ts";
 import { listing } from "../object/queries.ts";
 import { toDetails } from "../object/details.ts";
 import { callerId, mayOn } from "../../authz/tenancy.ts";
@@ -93,20 +93,18 @@ const projectOf = (context: MemberContext): string | undefined =>
   "projectId" in context ? context.projectId : undefined;
 
 export function membershipHandlers(deps: UserDeps): Handlers<Service> {
-  const { events, newId, tenancy } = deps;
+  const { newId, tenancy } = deps;
   const contexts = createContexts(deps);
   const queries = membershipQueries(deps, contexts.keyOf);
   const meet = newPower(deps);
+  const answer = answering(deps);
   const change = changing(deps, membership);
   const requireGiver = giverCheck(deps);
-  /** Takes a decision about roles that may bring power: what the user's holds come to is answered with it. */
-  const give = async (
-    scope: Scope,
-    decide: (tx: Transaction) => Promise<readonly [() => Written, UserHold[]]>,
-  ) => {
-    const [written, holds] = await events.transact(writeContext(scope), decide);
-    return { details: toDetails(written()), holds: holds.map(toUserHold) };
-  };
+  /** Answers roles that may bring power with what the user's holds come to. */
+  const given = (tx: Transaction, loaded: Loaded<Membership | undefined>, holds: UserHold[]) => ({
+    written: tx.written(loaded),
+    holds: holds.map(toUserHold),
+  });
   const responseOf = cachedResponse((row: MembershipRow) => ({
     membership: toGetMembership(row),
   }));
@@ -120,25 +118,25 @@ export function membershipHandlers(deps: UserDeps): Handlers<Service> {
       }
       await tenancy.requireOwnProjectRight(scope, projectOf(context));
       const { userId, roles } = wanted;
-      return give(scope, async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         await contexts.require(tx, context);
         const { organizationId } = await requireUser(tx, userId);
         const loaded = tx.begin(membership, newId());
         const isElsewhere =
           "organizationId" in context && context.organizationId !== organizationId;
         const isPending = isElsewhere && !coversEverybody(scope.permissions);
-        const given = { userId, roles, context, ...(isPending ? { isPending } : {}) };
-        const added = addMember(loaded.state, given);
+        const member = { userId, roles, context, ...(isPending ? { isPending } : {}) };
+        const added = addMember(loaded.state, member);
         requireMayGive(scope.permissions, context, roles);
         tx.record(membership, loaded, added, ownerOf(context, scope.instanceId));
         const met = isPending ? [] : await meet(tx, scope.instanceId, loaded.state, keepHolds);
-        return [tx.written(loaded), met];
+        return given(tx, loaded, met);
       });
     },
 
     async patchMembership({ id, membership: patch, keepHolds }, scope) {
       const roles = patch?.roles ?? [];
-      return give(scope, async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const loaded = await tx.load(membership, id);
         const before = loaded.state;
         tx.record(membership, loaded, changeRoles(before, roles));
@@ -147,10 +145,8 @@ export function membershipHandlers(deps: UserDeps): Handlers<Service> {
         requireMayGive(scope.permissions, before.context, more);
         requireMayTake(scope.permissions, before.context, lostRoles(before, roles));
         const isPower = before.isAccepted && more.length > 0;
-        return [
-          tx.written(loaded),
-          isPower ? await meet(tx, scope.instanceId, loaded.state, keepHolds) : [],
-        ];
+        const met = isPower ? await meet(tx, scope.instanceId, loaded.state, keepHolds) : [];
+        return given(tx, loaded, met);
       });
     },
 
@@ -161,11 +157,11 @@ export function membershipHandlers(deps: UserDeps): Handlers<Service> {
       }),
 
     async acceptMembership({ id }, scope) {
-      return give(scope, async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const loaded = await tx.load(membership, id);
         tx.record(membership, loaded, acceptMember(loaded.state));
         await requireGiver(tx, scope, loaded);
-        return [tx.written(loaded), await meet(tx, scope.instanceId, loaded.state, [])];
+        return given(tx, loaded, await meet(tx, scope.instanceId, loaded.state, []));
       });
     },
 

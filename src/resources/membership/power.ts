@@ -4,7 +4,7 @@ import type { PowerReader } from "../../authz/ports.ts";
 import type { RoleContext } from "../../authz/roles.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { rowById } from "../../projection/ids.ts";
-import { equals, rowsWhere } from "../../projection/rows.ts";
+import { columnsWhere, rowsWhere } from "../../projection/rows.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, or } from "../../storage/drizzle.ts";
 import { currentRead } from "../../storage/read-cache.ts";
@@ -121,13 +121,8 @@ async function usersIn(
   organizationId: string,
   rows: readonly Row<typeof memberships>[],
 ): Promise<ReadonlySet<string>> {
-  const u = db.table(users);
-  const ids = [...new Set(rows.map(({ userId }) => userId))];
-  const found = await db.read
-    .select({ id: u.id })
-    .from(u)
-    .where(equals(db, users, { instanceId, organizationId, id: ids }));
-  return new Set(idsOf(found));
+  const id = [...new Set(rows.map(({ userId }) => userId))];
+  return new Set(idsOf(await columnsWhere(db, users, ["id"], { instanceId, organizationId, id })));
 }
 
 const isAccepted = (row: Row<typeof memberships>): boolean => row.isAccepted;

@@ -1,7 +1,7 @@
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
+import { loginSettingsReader } from "../../settings/policy/login.ts";
 import { rowsWhere } from "../../projection/rows.ts";
 import { current } from "../../storage/read-cache.ts";
 import { instance } from "../instance/index.ts";

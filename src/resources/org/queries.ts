@@ -1,6 +1,6 @@
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import { countIds, rowByKey, type SomeIds } from "../../projection/ids.ts";
-import { equals, hasRow, rowsWhere } from "../../projection/rows.ts";
+import { columnsWhere, equals, hasRow, rowsWhere } from "../../projection/rows.ts";
 import { and, asc, type Column, desc, eq, inArray, type SQL } from "../../storage/drizzle.ts";
 import {
   OrganizationFieldNameSchema,
@@ -10,7 +10,7 @@ import type { Scope } from "../../authz/context.ts";
 import type { OrganizationReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
+import { loginSettingsReader } from "../../settings/policy/login.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { matches } from "../object/filters.ts";
@@ -82,14 +82,15 @@ function countingDomains(db: Database) {
 
 /** The verified domains of an organization that count, the primary one first: what login names end in. */
 export function verifiedDomains(db: Database) {
-  const d = db.table(organizationDomains);
   const counting = countingDomains(db);
   const read = cachedRead(db, [organizationDomains], async (instanceId, organizationId) =>
-    db.read
-      .select({ domain: d.domain, isUnasked: d.isUnasked })
-      .from(d)
-      .where(equals(db, organizationDomains, { instanceId, organizationId, isVerified: true }))
-      .orderBy(desc(d.isPrimary), asc(d.domain)),
+    columnsWhere(
+      db,
+      organizationDomains,
+      ["domain", "isUnasked"],
+      { instanceId, organizationId, isVerified: true },
+      ["-isPrimary", "domain"],
+    ),
   );
   const named = keptNames();
   return (instanceId: string, organizationId: string): Awaitable<readonly string[]> =>

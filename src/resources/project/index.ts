@@ -8,7 +8,7 @@ import { projectAuthorize, projectHandlers } from "./handlers.ts";
 import { projects } from "./project.ts";
 import { serviceProjectStays } from "./service-project.ts";
 
-export { deactivateProject, projectNotFound, projects, requireProject } from "./project.ts";
+export { deactivateProject, projects, requireProject } from "./project.ts";
 export {
   type GrantsOfProjects,
   isInActiveProject,

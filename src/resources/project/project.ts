@@ -29,8 +29,6 @@ export const projects = defineResource({
   ],
 });
 
-export const projectNotFound = projects.missing;
-
 type State = typeof projects.aggregate.initial;
 
 /** @throws FAILED_PRECONDITION PROJECT_OF_SERVICE, since every token for the API is made for that project */

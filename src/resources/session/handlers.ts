@@ -15,7 +15,8 @@ import type { Authorize, Handlers } from "../../authz/service.ts";
 import { requireSequence, withoutExpectation } from "../../eventstore/expected-sequence.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { toDetails, toListDetails } from "../object/details.ts";
+import { toListDetails } from "../object/details.ts";
+import { answering } from "../object/plain.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { organization } from "../org/index.ts";
 import { sessionChange } from "./change.ts";
@@ -96,6 +97,7 @@ export function sessionHandlers(deps: UserDeps) {
   const checksOfUsers = userChecks(deps);
   const checks = createSessionChecks(deps, checksOfUsers);
   const change = sessionChange({ secrets, events, checks, checksOfUsers });
+  const answer = answering(deps);
   const requireRight = patchRight(deps);
   const requireLiving = livingRow(queries);
   const namesOf = userNamesReader(db);
@@ -107,13 +109,13 @@ export function sessionHandlers(deps: UserDeps) {
     async createSession({ session: wanted }, scope) {
       if (wanted === undefined) throw new Error("validation requires the session");
       const checked = await checks.check(writeContext(scope), notMade, wanted.checks);
-      const { written, ...response } = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const loaded = tx.begin(session, newId());
         tx.record(session, loaded, addSession(), instanceOwner(scope));
-        return change(tx, scope, loaded, { wanted, checked, userAgent: wanted.userAgent });
+        const { userAgent } = wanted;
+        const made = await change(tx, scope, loaded, { wanted, checked, userAgent });
+        return { ...made, sessionId: loaded.id };
       });
-      const made = written();
-      return { details: toDetails(made), sessionId: made.id, ...response };
     },
 
     async patchSession({ id, session: wanted }, scope) {
@@ -125,14 +127,13 @@ export function sessionHandlers(deps: UserDeps) {
       const checking = withoutExpectation(writeContext(scope));
       const judged = { session: sessionNow, sessionId: id };
       const checked = await checks.check(checking, judged, wanted.checks);
-      const { written, ...response } = await events.transact(writeContext(scope), async (tx) => {
+      return answer(writeContext(scope), async (tx) => {
         const loaded = await tx.load(session, id);
         const { creatorId } = await requireLiving(tx, scope, loaded);
         // Whose session it is may have turned out since the call was let through.
         await requireRight(scope, { id, creatorId, user: requireSession(loaded.state).user });
         return change(tx, scope, loaded, { wanted, checked, userAgent: undefined });
       });
-      return { details: toDetails(written()), ...response };
     },
 
     async getSession({ id }, { instanceId }) {
@@ -144,10 +145,9 @@ export function sessionHandlers(deps: UserDeps) {
 
     async deleteSession({ id }, scope) {
       const at = { instanceId: scope.instanceId, sessionId: id };
-      const written = await events.transact(writeContext(scope), (tx) =>
-        endSession(deps, tx, at, "deleted"),
-      );
-      return { details: toDetails(written()) };
+      return answer(writeContext(scope), async (tx) => ({
+        written: await endSession(deps, tx, at, "deleted"),
+      }));
     },
 
     async searchSessions(request, scope) {

@@ -5,7 +5,7 @@ import {
   type LoginPolicy,
   loginSettingsReader,
   type SecondFactor,
-} from "../../settings/login/index.ts";
+} from "../../settings/policy/login.ts";
 import type { Database } from "../../storage/database.ts";
 import { authenticatorReader, type AuthenticatorRow } from "../user/index.ts";
 import {

@@ -1,7 +1,7 @@
 import { strengths, stepUpRequired, type Strength } from "../../authz/step-up.ts";
 import type { StepUp } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
-import { type LoginPolicy, loginSettingsReader } from "../../settings/login/index.ts";
+import { type LoginPolicy, loginSettingsReader } from "../../settings/policy/login.ts";
 import { activeUserReader, authenticatorReader, type AuthenticatorRow } from "../user/index.ts";
 import { skewMs } from "./proofs.ts";
 

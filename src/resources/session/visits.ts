@@ -33,8 +33,6 @@ type Visited = { id: string; userId: string };
 /** What is known of the browser of a session; `seen` is undefined where its key is gone. */
 export type Visit = Row<typeof sessionVisits> & { seen: Seen | undefined };
 
-export type Visits = ReturnType<typeof createVisits>;
-
 const hourMs = 3_600_000;
 const mostKnown = 50_000;
 

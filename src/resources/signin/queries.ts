@@ -1,11 +1,11 @@
-import { isOneOf } from "../../projection/rows.ts";
+import { rowsWhere } from "../../projection/rows.ts";
 import {
   SignInFieldNameSchema,
   SignInSearchFilterSchema,
 } from "#gen/idsvc/resources/signin/v3alpha/query_pb.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { and, asc, eq, gt, isNull, ne, or, sql } from "../../storage/drizzle.ts";
+import { gt, isNull, ne, or, sql } from "../../storage/drizzle.ts";
 import type { Row } from "../../storage/table.ts";
 import { objectSearch } from "../object/queries.ts";
 import { isLiving, sessions } from "../session/index.ts";
@@ -30,8 +30,7 @@ const isOldest = (now: number) => sql`(
 
 export function signInQueries(deps: Deps) {
   const { db, now, tenancy } = deps;
-  const t = db.table(sessions);
-  const { organizationId, userId, expiresAt } = t;
+  const { organizationId, userId, expiresAt } = db.table(sessions);
   const rowOf = rowByKey(db, sessions);
   return {
     /** A session that has not ended, of a user who is known. */
@@ -42,11 +41,8 @@ export function signInQueries(deps: Deps) {
     },
     /** Those of some sessions that have not ended, the oldest first. */
     async living(instanceId: string, ids: readonly string[]): Promise<SessionRow[]> {
-      const rows = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), isOneOf(t.id, ids)))
-        .orderBy(asc(t.creationDate), asc(t.id));
+      const order = ["creationDate", "id"] as const;
+      const rows = await rowsWhere(db, sessions, { instanceId, id: ids }, order);
       return rows.filter((row) => isLiving(row, now()));
     },
     search: objectSearch(deps, sessions, {

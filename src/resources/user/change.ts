@@ -3,7 +3,7 @@ import type { Awaitable } from "../../awaitable.ts";
 import type { Loaded } from "../../eventstore/eventstore.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { toDetails } from "../object/details.ts";
+import { answering } from "../object/plain.ts";
 import type { UserEvent } from "./events.ts";
 import { requireThere, type User, user } from "./user.ts";
 import type { UserRef } from "./user-ref.ts";
@@ -31,17 +31,15 @@ export const inUnit = (tx: Transaction, loaded: Loaded<User | undefined>): UserI
  * @throws NOT_FOUND USER_NOT_FOUND
  */
 export const changingUser =
-  ({ events }: Pick<Deps, "events">) =>
-  async <R extends object | void>(
+  (deps: Pick<Deps, "events">) =>
+  <R extends object | void>(
     scope: Scope,
     id: string,
     change: (one: UserInUnit & { state: User }) => Awaitable<R>,
-  ) => {
-    const [written, response] = await events.transact(writeContext(scope), async (tx) => {
+  ) =>
+    answering(deps)(writeContext(scope), async (tx) => {
       const loaded = await tx.load(user, id);
       const state = requireThere(loaded.state);
       const given = await change({ ...inUnit(tx, loaded), state });
-      return [tx.written(loaded), given] as const;
+      return { written: tx.written(loaded), ...given };
     });
-    return { details: toDetails(written()), ...response };
-  };

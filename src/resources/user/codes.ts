@@ -5,7 +5,7 @@ import type { SecretStore } from "../../eventstore/secret-store.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { enqueue } from "../../jobs/job.ts";
-import { rowsWhere } from "../../projection/rows.ts";
+import { rowWhere } from "../../projection/rows.ts";
 import type { Database } from "../../storage/database.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { instant, int, optionalText, table, text } from "../../storage/table.ts";
@@ -193,10 +193,8 @@ const codeRef = ({ instanceId, userId }: UserRef, { name }: CodeKind) => ({
 const digestOf = (secrets: SecretStore, user: UserRef, { name }: CodeKind, code: string) =>
   secrets.digest(user.instanceId, `${name}:${code}`);
 
-async function find(db: Database, user: UserRef, kind: CodeKind) {
-  const [row] = await rowsWhere(db, oneTimeCodes, codeRef(user, kind));
-  return row;
-}
+const find = (db: Database, user: UserRef, kind: CodeKind) =>
+  rowWhere(db, oneTimeCodes, codeRef(user, kind));
 
 const urlTemplateDenied = () =>
   invalidField(

@@ -1,6 +1,6 @@
 import type { UserDeps } from "./ports.ts";
 import { constantTime } from "../../constant-time.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
+import { loginSettingsReader } from "../../settings/policy/login.ts";
 import type { PasswordPolicy, PolicyReader } from "../../authz/policies.ts";
 import { type AuthenticatorReader, authenticatorReader } from "./authenticator/queries.ts";
 import { type Attempts, createAttempts } from "./check/attempts.ts";

@@ -7,10 +7,10 @@ import { type Scope, writeContext } from "../../authz/context.ts";
 import { loginClient } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { loginSettingsReader } from "../../settings/login/index.ts";
+import { loginSettingsReader } from "../../settings/policy/login.ts";
 import { requireIdp } from "../idp/index.ts";
 import { toDetails } from "../object/details.ts";
-import { changing } from "../object/plain.ts";
+import { answering, changing } from "../object/plain.ts";
 import { mayOn, organizationOf } from "../../authz/tenancy.ts";
 import { permissionMissing } from "../../authz/permissions.ts";
 import { requireOrganization } from "../org/index.ts";
@@ -83,7 +83,7 @@ export function userHandlers(credentials: Credentials) {
       if (userId !== undefined) requireChosenId(userId, "user.user_id");
       const { passkey } = scope.newcomer ?? {};
       const setting = password && settingOf(credentials, scope.instanceId, password, within(field));
-      const [written, response] = await events.transact(writeContext(scope), async (tx) => {
+      return answering(deps)(writeContext(scope), async (tx) => {
         await requireOrganization(tx, organizationId);
         const first = await userSchemas.first(tx, schemaId, data);
         if (userId !== undefined) await chosen.requireFree(tx, scope.instanceId, userId);
@@ -103,9 +103,8 @@ export function userHandlers(credentials: Credentials) {
           await linkIdp(tx, loaded.id, { idpId, externalUserId, username: called });
         }
         if (passkey !== undefined) await addCredential(credentials, one, passkey);
-        return [tx.written(loaded), made];
+        return { written: tx.written(loaded), ...made };
       });
-      return { details: toDetails(written()), ...response };
     },
 
     async patchUser({ id, user: patch }, scope) {

@@ -113,18 +113,13 @@ export type { UserVerification } from "./web-authn/challenges.ts";
 export { unpreparable } from "./web-authn/prepared.ts";
 export { type KnownPasskeys, knownPasskeys } from "./web-authn/known-passkeys.ts";
 
+const expiring = [oneTimeCodes, knownBrowsers, webAuthNChallenges, credentialUses, messageBudgets];
+
 /** Users: people and machines that log in. */
 export const userModule: Module<UserDeps> = {
   events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],
-  state: [
-    oneTimeCodes,
-    attemptCounts,
-    knownBrowsers,
-    webAuthNChallenges,
-    credentialUses,
-    messageBudgets,
-  ],
+  state: [...expiring, attemptCounts],
   claimErrors: {
     [usernameClaim]: () =>
       alreadyExists(
@@ -179,8 +174,5 @@ export const userModule: Module<UserDeps> = {
     }),
   ],
   contents: removeContentsOfUsers,
-  sweeps: (deps) =>
-    [oneTimeCodes, knownBrowsers, webAuthNChallenges, credentialUses, messageBudgets].map((rows) =>
-      sweepExpiredRows(deps, rows),
-    ),
+  sweeps: (deps) => expiring.map((rows) => sweepExpiredRows(deps, rows)),
 };

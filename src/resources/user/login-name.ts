@@ -1,4 +1,4 @@
-import { equals } from "../../projection/rows.ts";
+import { columnsWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
@@ -194,10 +194,9 @@ export type UserNamesReader = ReturnType<typeof userNamesReader>;
 
 /** How users are called: by the primary domain of their organization, and by the username where they have no name. */
 export function userNamesReader(db: Database) {
-  const t = db.table(users);
   const domainsOf = verifiedDomains(db);
-  const { id, organizationId, username, displayName } = t;
-  type Named = Pick<Row<typeof users>, "id" | "organizationId" | "username" | "displayName">;
+  const named = ["id", "organizationId", "username", "displayName"] as const;
+  type Named = Pick<Row<typeof users>, (typeof named)[number]>;
 
   async function called(instanceId: string, row: Named): Promise<UserNames> {
     const [domain] = await domainsOf(instanceId, row.organizationId);
@@ -215,10 +214,7 @@ export function userNamesReader(db: Database) {
     /** Of many, in one read. */
     async ofMany(instanceId: string, ids: readonly string[]): Promise<Map<string, UserNames>> {
       if (ids.length === 0) return new Map();
-      const rows = await db.read
-        .select({ id, organizationId, username, displayName })
-        .from(t)
-        .where(equals(db, users, { instanceId, id: ids }));
+      const rows = await columnsWhere(db, users, named, { instanceId, id: ids });
       const all = await Promise.all(rows.map((row) => called(instanceId, row)));
       return new Map(all.map((names) => [names.id, names]));
     },

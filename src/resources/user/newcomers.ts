@@ -12,8 +12,6 @@ import { userHandle } from "./web-authn/web-authn.ts";
 type Registering = Newcomer & { id: string; address: string };
 
 /** Proofs of the addresses of people who have no account yet (J13). */
-export type Newcomers = ReturnType<typeof createNewcomers>;
-
 export function createNewcomers(deps: UserDeps) {
   const { db, events, newId } = deps;
   const codes = createCodes(deps);

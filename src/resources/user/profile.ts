@@ -1,6 +1,6 @@
+import { columnsWhere } from "../../projection/rows.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, asc, eq } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { userMetadata } from "./metadata-projection.ts";
@@ -17,16 +17,12 @@ const mostRemembered = 100;
 
 /** The metadata of a user by key, in base64url without padding. */
 export function metadataReader(db: Database) {
-  const t = db.table(userMetadata);
   return cachedRead<Record<string, string>>(
     db,
     [userMetadata],
     async (instanceId, userId) => {
-      const rows = await db.read
-        .select({ id: t.id, value: t.value })
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)))
-        .orderBy(asc(t.id));
+      const of = { instanceId, userId };
+      const rows = await columnsWhere(db, userMetadata, ["id", "value"], of, ["id"]);
       return Object.fromEntries(
         rows.map(({ id, value }) => [id, Buffer.from(value).toString("base64url")]),
       );

@@ -1,3 +1,4 @@
+import { rowsWhere } from "../../projection/rows.ts";
 import type { KeyObject } from "node:crypto";
 import {
   algorithmOf,
@@ -8,7 +9,6 @@ import {
 import { internal } from "../../errors.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { desc, inArray } from "../../storage/drizzle.ts";
 import { cachedRead, current } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { privateKeyRef } from "./keys.ts";
@@ -66,12 +66,8 @@ export function webKeyReader({ db, secrets }: Pick<Deps, "db" | "secrets">): Web
 
 /** The keys of these instances, newest first. */
 export async function keysOf(db: Database, ...instanceIds: string[]): Promise<WebKeyRow[]> {
-  const t = db.table(webKeys.table);
-  const rows = await db.read
-    .select()
-    .from(t)
-    .where(inArray(t.instanceId, instanceIds))
-    .orderBy(desc(t.creationDate), desc(t.id));
+  const order = ["-creationDate", "-id"] as const;
+  const rows = await rowsWhere(db, webKeys.table, { instanceId: instanceIds }, order);
   return rows.flatMap((row) => {
     const state = webKeyStates.find((each) => each === row.state);
     return state === undefined ? [] : [{ ...row, state, alg: algorithmOf(row.config) }];

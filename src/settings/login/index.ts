@@ -1,16 +1,11 @@
 import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
+import type { Begin } from "../../projection/module.ts";
+import { setFirst } from "../object/contexts.ts";
 import { settingsModule } from "../object/module.ts";
-import { beginLogin, builtInLogin, loginSettings } from "./login.ts";
+import { builtInLogin, firstLogin, loginSettings } from "../policy/login.ts";
 
-export { loginSettings };
-export {
-  firstLogin,
-  type LoginPolicy,
-  type LoginPolicyReader,
-  loginSettingsReader,
-  type SecondFactor,
-  secondFactors,
-} from "./login.ts";
+const beginLogin: Begin = (tx, { id, isLocal }) =>
+  setFirst(tx, loginSettings, id, firstLogin(isLocal));
 
 /** How people log in. */
 export const loginSettingsModule = settingsModule(

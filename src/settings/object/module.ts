@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import type { DescMessage, DescMethod, DescService } from "@bufbuild/protobuf";
 import type { Scope } from "../../authz/context.ts";
 import { type Handlers, service } from "../../authz/service.ts";
 import type { Module } from "../../projection/module.ts";
 import { type OwnCalls, settingsCalls } from "./calls.ts";
+import { organizationRules } from "./floors.ts";
 import type { SettingsGroup, SettingValue } from "./settings.ts";
 
 /**
@@ -10,7 +12,7 @@ import type { SettingsGroup, SettingValue } from "./settings.ts";
  * name. Who may is judged on the context of the call.
  *
  * @param own what is done otherwise than the values of properties say, and the rest of the module
- * @throws Error at start, where the service has no such methods
+ * @throws Error at start, where the service has no such methods, or the options of its message say other rules than the group
  */
 export function settingsModule(
   description: DescService,
@@ -24,6 +26,9 @@ export function settingsModule(
   const set = methodOf(description, "set");
   const resolve = methodOf(description, "resolve");
   const messages = { set: settingsOf(set.input), resolved: settingsOf(resolve.output), builtIn };
+  if (!isDeepStrictEqual(organizationRules(messages.set, builtIn), group.rules)) {
+    throw new Error(`${messages.set.typeName} says other rules for organizations than its group`);
+  }
   return {
     events: [group.events],
     projections: [group.projection],

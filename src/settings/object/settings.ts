@@ -1,5 +1,5 @@
+import { equals } from "../../projection/rows.ts";
 import { failedPrecondition } from "../../errors.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { aggregate, type Aggregate } from "../../eventstore/aggregate.ts";
 import {
   type AnyEvents,
@@ -269,29 +269,16 @@ export async function readSettings(
 ): Promise<ContextSettings> {
   const v = db.table(settingValues);
   const c = db.table(settingContexts);
+  const where = { instanceId, ownerType: owner.type, ownerId: owner.id, settingGroup: group };
   const [values, contexts] = await db.snapshot((read) => [
     read
       .select({ property: v.property, value: v.value })
       .from(v)
-      .where(
-        and(
-          eq(v.instanceId, instanceId),
-          eq(v.ownerType, owner.type),
-          eq(v.ownerId, owner.id),
-          eq(v.settingGroup, group),
-        ),
-      ),
+      .where(equals(db, settingValues, where)),
     read
       .select({ sequence: c.sequence, changeDate: c.changeDate })
       .from(c)
-      .where(
-        and(
-          eq(c.instanceId, instanceId),
-          eq(c.ownerType, owner.type),
-          eq(c.ownerId, owner.id),
-          eq(c.settingGroup, group),
-        ),
-      ),
+      .where(equals(db, settingContexts, where)),
   ]);
   return {
     owner,

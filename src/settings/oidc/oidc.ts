@@ -1,7 +1,7 @@
+import { rowsWhere } from "../../projection/rows.ts";
 import { SetOIDCSettingsSchema } from "#gen/idsvc/settings/oidc/v3alpha/oidc_pb.ts";
 import type { OidcTimes } from "../../authz/policies.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, eq, inArray } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import { type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { millisecondsOf } from "../object/convert.ts";
@@ -75,17 +75,8 @@ const signed = ["access_token_lifetime", "id_token_lifetime"];
 
 /** The longest life that an organization gives what keys sign, in milliseconds; 0 where none gives one. */
 async function longestLife(db: Database, instanceId: string): Promise<number> {
-  const t = db.table(settingValues);
-  const rows = await db.read
-    .select()
-    .from(t)
-    .where(
-      and(
-        eq(t.instanceId, instanceId),
-        eq(t.settingGroup, oidcSettings.name),
-        inArray(t.property, signed),
-      ),
-    );
+  const settingGroup = oidcSettings.name;
+  const rows = await rowsWhere(db, settingValues, { instanceId, settingGroup, property: signed });
   const set = rows.filter(({ ownerType }) => ownerType === "instance");
   const demanded = Object.fromEntries(set.map(({ property, value }) => [property, value]));
   const lives = rows

@@ -2,7 +2,7 @@ import type { LoggedEvent } from "../../../src/eventstore/eventstore.ts";
 import { createLoginUsers } from "../../../src/login/users.ts";
 import { canLogInUntil, ownersByInstance } from "../../../src/resources/membership/owners.ts";
 import { user } from "../../../src/resources/user/index.ts";
-import { loginSettingsReader } from "../../../src/settings/login/index.ts";
+import { loginSettingsReader } from "../../../src/settings/policy/login.ts";
 import { homeOfProject, projectGrantsIn, userGrantsIn } from "./facts.ts";
 import type { World } from "./world.ts";
 

@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
-import { loginSettings, loginSettingsReader } from "../../../src/settings/login/index.ts";
+import { LoginSettingsService } from "#gen/idsvc/settings/login/v3alpha/login_settings_service_pb.ts";
+import { settingsModule } from "../../../src/settings/object/module.ts";
+import { defineSettings } from "../../../src/settings/object/settings.ts";
+import {
+  builtInLogin,
+  loginSettings,
+  loginSettingsReader,
+} from "../../../src/settings/policy/login.ts";
 import { addCaller } from "../../support/app.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";
@@ -117,6 +124,15 @@ describe("login settings", () => {
     assert.equal(db.commit, commit, "it was deleted while they were decided");
     assertRefused(late.refusal, { code: 5, reason: "ORGANIZATION_NOT_FOUND" });
     assert.deepEqual(await eventsOf("login", organization), []);
+  });
+
+  it("do not start with other rules for organizations than the options of their message say", () => {
+    const loose = defineSettings("login", ["instance", "org"], loginSettings.properties);
+    assert.throws(
+      () => settingsModule(LoginSettingsService, loose, builtInLogin),
+      /says other rules for organizations than its group/,
+    );
+    assert.doesNotThrow(() => settingsModule(LoginSettingsService, loginSettings, builtInLogin));
   });
 
   it("are read by the login in one piece, of the instance or of an organization", async () => {

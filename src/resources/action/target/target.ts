@@ -56,5 +56,3 @@ export function patchTarget(
   const notes = rotateSigningKey ? { signingKeyRotated: true } : {};
   return targets.patch(state, { ...ended, ...patch }, notes);
 }
-
-export const targetNotFound = targets.missing;

@@ -10,7 +10,7 @@ import { cachedRows, hasRow, isOneOf } from "../../../projection/rows.ts";
 import { or } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
-import { type GrantsOfProjects, projectNotFound, projectOwnership } from "../../project/index.ts";
+import { type GrantsOfProjects, projectOwnership, projects } from "../../project/index.ts";
 import { isListed } from "../../object/filters.ts";
 import { objectQueries } from "../../object/queries.ts";
 import { projectGrantsByRole, projectGrants } from "./project-grant.ts";
@@ -55,7 +55,7 @@ export const ownedProjects = (db: Database) => projectOwnership(db, grantsOfProj
 export function requireInProject({ db, tenancy }: Pick<Deps, "db" | "tenancy">) {
   const ownedProject = ownedProjects(db);
   return async (scope: Scope, projectId = ""): Promise<void> =>
-    tenancy.require(scope, await ownedProject(scope.instanceId, projectId), projectNotFound);
+    tenancy.require(scope, await ownedProject(scope.instanceId, projectId), projects.missing);
 }
 
 export function projectGrantQueries(deps: Deps) {

@@ -2,7 +2,7 @@ import type { UserGrant as UserGrantMessage } from "#gen/idsvc/resources/grant/v
 import type { Scope } from "../../../authz/context.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { type Owned } from "../../../authz/tenancy.ts";
-import { projectNotFound, projectReader } from "../../project/index.ts";
+import { projectReader, projects } from "../../project/index.ts";
 import { projectGrants } from "../project-grant/project-grant.ts";
 import { projectGrantReader } from "../project-grant/queries.ts";
 
@@ -25,14 +25,14 @@ export const ownedIn = ({
  * @throws NOT_FOUND PROJECT_GRANT_NOT_FOUND also when the named organization has no grant of the project
  */
 export function grantContexts({ db }: Pick<Deps, "db">) {
-  const projects = projectReader(db);
+  const projectOf = projectReader(db).byId;
   const reader = projectGrantReader(db);
   return async (
     { instanceId, context }: Scope,
     { projectId, projectGrantId: named }: Pick<UserGrantMessage, "projectId" | "projectGrantId">,
   ): Promise<GrantContext> => {
-    const project = await projects.byId(instanceId, projectId);
-    if (project === undefined) throw projectNotFound();
+    const project = await projectOf(instanceId, projectId);
+    if (project === undefined) throw projects.missing();
     const granter = context.type === "organization" ? context.organizationId : undefined;
     if (named === undefined && (granter ?? project.organizationId) === project.organizationId) {
       return { organizationId: project.organizationId, projectId, projectGrantId: "" };

@@ -4,7 +4,7 @@ import { type Authorize, authorizeById, type Handlers } from "../../../authz/ser
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { answering, changing, plainHandlers } from "../../object/plain.ts";
-import { projectNotFound, requireProject } from "../../project/index.ts";
+import { projects, requireProject } from "../../project/index.ts";
 import { ownedProjects } from "../project-grant/queries.ts";
 import { requireUser } from "../../user/index.ts";
 import { projectGrants, requireProjectGrant } from "../project-grant/project-grant.ts";
@@ -34,7 +34,8 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
         grantContext.projectGrantId === ""
           ? await ownedProject(scope.instanceId, grantContext.projectId)
           : ownedIn(grantContext);
-      const missing = wanted.projectGrantId === undefined ? projectNotFound : projectGrants.missing;
+      const missing =
+        wanted.projectGrantId === undefined ? projects.missing : projectGrants.missing;
       await tenancy.require(scope, owned, missing);
     },
   };

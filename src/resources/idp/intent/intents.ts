@@ -5,7 +5,7 @@ import { failedPrecondition, notFound } from "../../../errors.ts";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { ExternalIdentity, Federation, Provider } from "../../../federation/index.ts";
 import type { Deps } from "../../../projection/module.ts";
-import { loginSettingsReader } from "../../../settings/login/index.ts";
+import { loginSettingsReader } from "../../../settings/policy/login.ts";
 import { rowsWhere } from "../../../projection/rows.ts";
 import { deleteRows } from "../../../storage/row-change.ts";
 import { type Idp, idpReader } from "../reader.ts";

@@ -1,8 +1,8 @@
 import type { OwnerRef } from "../../../eventstore/event.ts";
 import type { Transaction, Written } from "../../../eventstore/transaction.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, type Column, eq, ne, type SQL, sql } from "../../../storage/drizzle.ts";
-import { equals, isOneOf } from "../../../projection/rows.ts";
+import { and, type Column, ne, type SQL, sql } from "../../../storage/drizzle.ts";
+import { equals, rowsWhere } from "../../../projection/rows.ts";
 import type { Row } from "../../../storage/table.ts";
 import { inherits } from "./context.ts";
 import { policyId, type StatePolicies } from "./policies.ts";
@@ -38,11 +38,9 @@ export function createReuse(db: Database, policies: StatePolicies) {
       const inherited =
         from === undefined ? [] : resources.filter(({ owner }) => inherits(from, owner));
       if (from !== undefined && inherited.length > 0) {
-        const ids = inherited.map(({ id }) => id);
-        const rows = await db.read
-          .select()
-          .from(p)
-          .where(and(eq(p.instanceId, log), eq(p.contextId, from.id), isOneOf(p.resourceId, ids)));
+        const resourceId = inherited.map(({ id }) => id);
+        const where = { instanceId: log, contextId: from.id, resourceId };
+        const rows = await rowsWhere(db, policies.table, where);
         for (const row of rows) decided.set(row.resourceId, row);
       }
       return resources.map((resource) => {

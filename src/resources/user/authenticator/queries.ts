@@ -1,8 +1,8 @@
 import { frozen } from "../../../eventstore/frozen.ts";
-import { rowsWhere } from "../../../projection/rows.ts";
+import { rowWhere, rowsWhere } from "../../../projection/rows.ts";
 import { currentRead } from "../../../storage/read-cache.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, asc, eq, inArray, parameter } from "../../../storage/drizzle.ts";
+import { and, asc, eq, parameter } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import type { AuthenticatorKind } from "./authenticators.ts";
 import { userAuthenticators } from "./projection.ts";
@@ -38,17 +38,12 @@ export function authenticatorReader(db: Database) {
     /** The same of many users, in one read. */
     async ofUsers(instanceId: string, userIds: string[]) {
       if (userIds.length === 0) return new Map<string, AuthenticatorRow[]>();
-      const rows = await db.read
-        .select()
-        .from(t)
-        .where(and(eq(t.instanceId, instanceId), inArray(t.userId, userIds)))
-        .orderBy(asc(t.creationDate), asc(t.id));
+      const order = ["creationDate", "id"] as const;
+      const rows = await rowsWhere(db, userAuthenticators, { instanceId, userId: userIds }, order);
       return Map.groupBy(rows, ({ userId }) => userId);
     },
 
-    async byLookup(instanceId: string, kind: AuthenticatorKind, lookup: string) {
-      const [row] = await rowsWhere(db, userAuthenticators, { instanceId, kind, lookup });
-      return row;
-    },
+    byLookup: (instanceId: string, kind: AuthenticatorKind, lookup: string) =>
+      rowWhere(db, userAuthenticators, { instanceId, kind, lookup }),
   };
 }

@@ -4,7 +4,7 @@ import type { Loaded } from "../../../eventstore/eventstore.ts";
 import { aggregate } from "../../../eventstore/aggregate.ts";
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
 import { rowByKey } from "../../../projection/ids.ts";
-import type { LoginPolicyReader } from "../../../settings/login/index.ts";
+import type { LoginPolicyReader } from "../../../settings/policy/login.ts";
 import { deleteRows, putRow, type RowChange, updateRows } from "../../../storage/row-change.ts";
 import { int64, type Row, table, text } from "../../../storage/table.ts";
 import { type User, user } from "../user.ts";

@@ -1,5 +1,5 @@
 import type { Transaction, WriteContext } from "../../../eventstore/transaction.ts";
-import { loginSettingsReader } from "../../../settings/login/index.ts";
+import { loginSettingsReader } from "../../../settings/policy/login.ts";
 import { checkEvents } from "../check/events.ts";
 import { emailLogin } from "../code-kinds.ts";
 import type { Delivery } from "../codes.ts";

@@ -1,7 +1,7 @@
+import { rowsWhere } from "../../../projection/rows.ts";
 import { randomBytes } from "node:crypto";
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { Database } from "../../../storage/database.ts";
-import { and, asc, eq } from "../../../storage/drizzle.ts";
 import { deleteRows, insertRow, type RowChange } from "../../../storage/row-change.ts";
 import { instant, table, text } from "../../../storage/table.ts";
 import type { UserRef } from "../user-ref.ts";
@@ -34,13 +34,8 @@ const most = 10;
 export type Challenges = ReturnType<typeof createChallenges>;
 
 export function createChallenges(db: Database) {
-  const t = db.table(webAuthNChallenges);
   const ofUser = ({ instanceId, userId }: UserRef) =>
-    db.read
-      .select()
-      .from(t)
-      .where(and(eq(t.instanceId, instanceId), eq(t.userId, userId)))
-      .orderBy(asc(t.expiresAt), asc(t.id));
+    rowsWhere(db, webAuthNChallenges, { instanceId, userId }, ["expiresAt", "id"]);
 
   return {
     /** Makes a challenge, which counts once, for ten minutes. */

@@ -1,7 +1,7 @@
 import { WebAuthNAuthenticatorType } from "#gen/idsvc/resources/user/v3alpha/authenticator_pb.ts";
 import type { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import type { Handlers } from "../../../authz/service.ts";
-import { loginSettingsReader } from "../../../settings/login/index.ts";
+import { loginSettingsReader } from "../../../settings/policy/login.ts";
 import { requireHeld, requireRoom } from "../authenticator/authenticators.ts";
 import { webAuthNEvents } from "../authenticator/events.ts";
 import { changingUser } from "../change.ts";

@@ -1,6 +1,6 @@
 import { failedPrecondition } from "../../../errors.ts";
 import type { Reaction } from "../../../eventstore/settle.ts";
-import type { LoginPolicy } from "../../../settings/login/index.ts";
+import type { LoginPolicy } from "../../../settings/policy/login.ts";
 import { type Authenticator, authenticatorsOf } from "../authenticator/authenticators.ts";
 import { endOf } from "../authenticator/removal.ts";
 import { user } from "../user.ts";

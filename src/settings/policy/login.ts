@@ -1,9 +1,8 @@
-import { SetLoginSettingsSchema } from "#gen/idsvc/settings/login/v3alpha/login_pb.ts";
-import type { Begin } from "../../projection/module.ts";
+import { Floor } from "#gen/idsvc/options/v1/options_pb.ts";
 import type { Database } from "../../storage/database.ts";
-import { setFirst, type SettingsReader, settingsReader } from "../object/contexts.ts";
+import { type SettingsReader, settingsReader } from "../object/contexts.ts";
 import { millisecondsOf, textsOf } from "../object/convert.ts";
-import { organizationRules } from "../object/floors.ts";
+import type { OrganizationRules } from "../object/floors.ts";
 import { defineSettings, type SettingValue } from "../object/settings.ts";
 
 /** In the order in which a login offers them. */
@@ -36,12 +35,30 @@ export const builtInLogin = {
   prepare_passkeys: false,
 } satisfies Record<string, SettingValue>;
 
+/** What organizations may make of it; the options of the message that sets them say the same. */
+const rules: OrganizationRules = {
+  ofInstance: ["validate_org_domains", "force_mfa_administrators"],
+  floors: {
+    force_mfa: Floor.TRUE_WINS,
+    passkeys_allowed: Floor.FALSE_WINS,
+    password_check_lifetime: Floor.AT_MOST,
+    mfa_check_lifetime: Floor.AT_MOST,
+    session_lifetime: Floor.AT_MOST,
+    max_password_attempts: Floor.AT_MOST,
+    second_factors: Floor.SUBSET,
+    trusted_browser_lifetime: Floor.NO_LONGER,
+    first_factors: Floor.SUBSET,
+    prepare_passkeys: Floor.FALSE_WINS,
+  },
+  demanded: {},
+};
+
 /** How people log in, set for an instance or for an organization. */
 export const loginSettings = defineSettings(
   "login",
   ["instance", "org"],
   Object.keys(builtInLogin),
-  organizationRules(SetLoginSettingsSchema, builtInLogin),
+  rules,
   ["validate_org_domains"],
 );
 
@@ -50,9 +67,6 @@ export const firstLogin = (isLocal: boolean) => ({
   force_mfa_administrators: !isLocal,
   validate_org_domains: !isLocal,
 });
-
-export const beginLogin: Begin = (tx, { id, isLocal }) =>
-  setFirst(tx, loginSettings, id, firstLogin(isLocal));
 
 /** How people of an organization log in. */
 export type LoginPolicy = {
