@@ -60,6 +60,10 @@ const redeliver: Action = {
   word: "redeliver",
   method: delivery.redeliverDelivery,
   given: { id: { of: "id" } },
+  // What was sent is kept of these alone.
+  when: (each) =>
+    textAt(each, "trigger") === "DELIVERY_TRIGGER_EVENT" ||
+    textAt(each, "state") === "DELIVERY_STATE_DEAD",
 };
 
 export const targets: Listed = {
@@ -157,7 +161,7 @@ export const target: Kind = {
         request: (object) => ({ filters: [{ target: { id: textAt(object, "details.id") } }] }),
         isDescending: true,
       },
-      columns: [{ path: "trigger_name" }, ...outcomeColumns],
+      columns: [{ path: "trigger_name", as: "code" }, ...outcomeColumns],
       actions: [redeliver],
       hint: "hintDeliveries",
     },
@@ -193,8 +197,14 @@ const conditions = (path: string): Ways => ({
       word: "onFunction",
       fields: [one(`${path}.function`, action.listAvailableExecutionFunctions, "functions")],
     },
-    { word: "onEvent", fields: [{ path: `${path}.event.event`, isRequired: true }] },
-    { word: "onEventGroup", fields: [{ path: `${path}.event.group`, isRequired: true }] },
+    {
+      word: "onEvent",
+      fields: [{ path: `${path}.event.event`, isRequired: true, hint: "hintEvent" }],
+    },
+    {
+      word: "onEventGroup",
+      fields: [{ path: `${path}.event.group`, isRequired: true, hint: "hintEventGroup" }],
+    },
     { word: "onEveryEvent", given: { [`${path}.event.all`]: { is: true } } },
   ],
 });
@@ -278,7 +288,7 @@ export const deliveries: Listed = {
   isPolled: true,
   hint: "hintDeliveries",
   columns: [
-    { path: "trigger_name" },
+    { path: "trigger_name", as: "code" },
     { path: "target_id", word: "target", named: namedTarget },
     ...outcomeColumns,
   ],

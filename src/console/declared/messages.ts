@@ -1,8 +1,19 @@
+import type { DescMessage, DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { SMSProviderService } from "#gen/idsvc/resources/sms/v3alpha/sms_provider_service_pb.ts";
 import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
-import { type Action, type Kind, type Listed, textAt } from "./declare.ts";
+import {
+  type Action,
+  at,
+  type Field,
+  type Kind,
+  type Listed,
+  type Path,
+  textAt,
+  type Ways,
+} from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
 import { activity } from "./grants.ts";
+import { nameIn } from "./schema.ts";
 import { historyOf, id, ownFacts } from "./shared.ts";
 
 const smtp = SMTPProviderService.method;
@@ -19,6 +30,44 @@ const states = (activate: Action["method"], deactivate: Action["method"]): reado
     when: (object) => activity(object, true),
   },
 ];
+
+const { input: newMail } = smtp.createSMTPProvider;
+const { input: newSms } = sms.createSMSProvider;
+
+const isNamed =
+  (...names: string[]) =>
+  ({ path }: Field): boolean =>
+    names.includes(nameIn(path));
+/** A provider is a server, or a service of one's own that is called for each message, and stays it. */
+const isOfService = isNamed("url", "rotate_signing_key");
+const isOfBoth = isNamed("description", "sender_address", "sender_name", "reply_to_address");
+const isPolicy = isNamed("state_policy");
+const isOfServer = (field: Field): boolean =>
+  !isOfService(field) && !isOfBoth(field) && !isPolicy(field);
+
+function fieldsOfNew(input: DescMessage, path: Path, server: string): readonly (Field | Ways)[] {
+  const all = fieldsIn(input, path);
+  const ways = [
+    { word: server, fields: all.filter(isOfServer) },
+    { word: "calledService", fields: all.filter(isOfService) },
+  ];
+  return [...all.filter(isOfBoth), { word: "sentBy", ways }, ...all.filter(isPolicy)];
+}
+
+/** The change of a server, and that of a service that is called. */
+const edits = (method: DescMethodUnary, path: Path): readonly Action[] => {
+  const fields = fieldsIn(method.input, path);
+  const edit = { word: "edit", method, given: id, isChange: true, once: signing } as const;
+  const isService = (object: JsonObject) => at(object, `${path}.http`) !== undefined;
+  return [
+    {
+      ...edit,
+      fields: fields.filter((field) => !isOfService(field)),
+      when: (object) => !isService(object),
+    },
+    { ...edit, fields: fields.filter((field) => !isOfServer(field)), when: isService },
+  ];
+};
 
 export const mailProviders: Listed = {
   isOfInstance: true,
@@ -38,7 +87,7 @@ export const mailProviders: Listed = {
       word: "addMailProvider",
       method: smtp.createSMTPProvider,
       once: signing,
-      fields: fieldsIn(smtp.createSMTPProvider.input, "smtp_provider"),
+      fields: fieldsOfNew(newMail, "smtp_provider", "mailServer"),
       leadsTo: "/mail/$id",
     },
   ],
@@ -58,14 +107,7 @@ export const mailProvider: Kind = {
     ...ownFacts,
   ],
   actions: [
-    {
-      word: "edit",
-      method: smtp.patchSMTPProvider,
-      given: id,
-      isChange: true,
-      once: signing,
-      fields: fieldsIn(smtp.patchSMTPProvider.input, "smtp_provider"),
-    },
+    ...edits(smtp.patchSMTPProvider, "smtp_provider"),
     ...states(smtp.activateSMTPProvider, smtp.deactivateSMTPProvider),
     {
       word: "sendTest",
@@ -101,7 +143,7 @@ export const smsProviders: Listed = {
       word: "addSmsProvider",
       method: sms.createSMSProvider,
       once: signing,
-      fields: fieldsIn(sms.createSMSProvider.input, "sms_provider"),
+      fields: fieldsOfNew(newSms, "sms_provider", "smsGateway"),
       leadsTo: "/sms/$id",
     },
   ],
@@ -120,14 +162,7 @@ export const smsProvider: Kind = {
     ...ownFacts,
   ],
   actions: [
-    {
-      word: "edit",
-      method: sms.patchSMSProvider,
-      given: id,
-      isChange: true,
-      once: signing,
-      fields: fieldsIn(sms.patchSMSProvider.input, "sms_provider"),
-    },
+    ...edits(sms.patchSMSProvider, "sms_provider"),
     ...states(sms.activateSMSProvider, sms.deactivateSMSProvider),
     {
       word: "delete",

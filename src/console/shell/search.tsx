@@ -7,6 +7,7 @@ import {
   AuthService,
   type SearchAllResponse,
 } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
+import { searched } from "../objects/searched.ts";
 import { t } from "../page-data.ts";
 import type { PageRoute } from "../routes.ts";
 import style from "./shell.module.css";
@@ -63,7 +64,7 @@ function Box({
   const isEnough = [...q].length >= 2;
   const { data, error } = useQuery(
     AuthService.method.searchAll,
-    { q },
+    { q: searched(q) },
     { enabled: isEnough, placeholderData: keepPreviousData }, // the library’s name for what is shown until the answer comes
   );
   const search = org === undefined ? {} : { org };
