@@ -45,9 +45,13 @@ export function ActionDialog(ask: Ask) {
   const popup = useRef<HTMLDivElement>(null);
   const { action, subject } = step;
   const isFollowing = action !== ask.action;
-  // What had the focus is gone with the step before.
+  // What had the focus is gone with the step before; the library gives it to the dialog in the frame that comes.
   useEffect(() => {
-    if (isFollowing) popup.current?.querySelector<HTMLElement>(controls)?.focus();
+    if (!isFollowing) return;
+    const frame = requestAnimationFrame(() =>
+      popup.current?.querySelector<HTMLElement>(controls)?.focus(),
+    );
+    return () => cancelAnimationFrame(frame);
   }, [action, isFollowing]);
   const leave = () => {
     if (shown !== undefined) ask.done(shown, action);
