@@ -56,6 +56,8 @@ const outcomeColumns: readonly Shown[] = [
   { path: "failure" },
   { path: "creation_date" },
 ];
+/** What a delivery was called for; a test was for nothing else. */
+const calledFor: Shown = { path: "trigger_name", as: "code", empty: "DELIVERY_TRIGGER_TEST" };
 const redeliver: Action = {
   word: "redeliver",
   method: delivery.redeliverDelivery,
@@ -161,7 +163,7 @@ export const target: Kind = {
         request: (object) => ({ filters: [{ target: { id: textAt(object, "details.id") } }] }),
         isDescending: true,
       },
-      columns: [{ path: "trigger_name", as: "code" }, ...outcomeColumns],
+      columns: [calledFor, ...outcomeColumns],
       actions: [redeliver],
       hint: "hintDeliveries",
     },
@@ -288,7 +290,7 @@ export const deliveries: Listed = {
   isPolled: true,
   hint: "hintDeliveries",
   columns: [
-    { path: "trigger_name", as: "code" },
+    calledFor,
     { path: "target_id", word: "target", named: namedTarget },
     ...outcomeColumns,
   ],

@@ -69,6 +69,9 @@ const edits = (method: DescMethodUnary, path: Path): readonly Action[] => {
   ];
 };
 
+const nameOfMail = (object: JsonObject): string =>
+  textAt(object, "smtp_provider.description") || textAt(object, "smtp_provider.sender_address");
+
 export const mailProviders: Listed = {
   isOfInstance: true,
   search: { method: smtp.searchSMTPProviders, request: () => ({}) },
@@ -76,7 +79,7 @@ export const mailProviders: Listed = {
   watches: ["instance.smtp"],
   hint: "hintMail",
   columns: [
-    { path: "smtp_provider.description" },
+    { path: "smtp_provider.description", text: nameOfMail },
     { path: "smtp_provider.sender_address" },
     { path: "smtp_provider.host" },
     { path: "state" },
@@ -97,8 +100,7 @@ export const mailProvider: Kind = {
   back: { to: "/mail", word: "mailProviders" },
   get: smtp.getSMTPProvider,
   object: "smtp_provider",
-  title: (object) =>
-    textAt(object, "smtp_provider.description") || textAt(object, "smtp_provider.sender_address"),
+  title: nameOfMail,
   facts: [
     ...fieldsIn(smtp.getSMTPProvider.output, "smtp_provider.smtp_provider", ["password"]).map(
       ({ path }) => ({ path: path.slice("smtp_provider.".length) }),
