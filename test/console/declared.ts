@@ -155,6 +155,7 @@ export const declaredWords = (): string[] => [
     ),
     ...allFields(action).flatMap((field) => [
       wordOf(field),
+      ...[field.hint ?? []].flat(),
       ...valuesOf(action.method.input, field.path),
     ]),
   ]),

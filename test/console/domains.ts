@@ -36,9 +36,9 @@ export function describeDomains(): void {
         // A domain that counted without a proof is proven as any other.
         await visit.go(`/organizations/${details.id}`);
         const { open, confirm, select } = mouse(page);
-        await open("Change the proof: wombat.test");
+        await open("Choose a way of proof: wombat.test");
         await select("Way of proof", "DOMAIN_VALIDATION_TYPE_DNS");
-        await confirm("Change the proof");
+        await confirm("Choose a way of proof");
         const told = (what: string) =>
           dialogOf(page)
             .getByRole("figure")

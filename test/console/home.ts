@@ -115,5 +115,29 @@ export function describeHome(world: () => ConsoleWorld): void {
       assert.equal(await page.getByRole("heading", { name: "Health" }).count(), 0);
       expectQuiet(visit);
     });
+
+    it("offers first steps only to who may take them", async () => {
+      await using visit = await enter("/ui/console/", { roles: ["IAM_OWNER_VIEWER"] });
+      const { page } = visit;
+      await page.getByRole("listitem").filter({ hasText: "second factor" }).waitFor();
+      const steps = page.locator("section", {
+        has: page.getByRole("heading", { name: "First steps" }),
+      });
+      assert.equal(await steps.getByRole("listitem").count(), 1);
+      expectQuiet(visit);
+    });
+
+    it("leads on whoever has nothing to look at there", async () => {
+      const { organizationId } = world();
+      await using visit = await enter("/ui/console/", {
+        roles: ["ORG_SETTINGS_MANAGER"],
+        organizationId,
+      });
+      const { page } = visit;
+      await page.getByRole("main").getByRole("link", { name: "Branding" }).waitFor();
+      await shoot(page, "home-bare");
+      assert.deepEqual(await faultsOf(page), []);
+      expectQuiet(visit);
+    });
   });
 }

@@ -12,6 +12,7 @@ import { describeDomains } from "./domains.ts";
 import { describeLists } from "./lists.ts";
 import { describeSessions } from "./sessions.ts";
 import { describeDisturbed } from "./disturbed.ts";
+import { describeForms } from "./forms.ts";
 import { describeHome } from "./home.ts";
 import {
   desk,
@@ -343,3 +344,4 @@ describeLists();
 describeSessions();
 describeDomains();
 describeDisturbed();
+describeForms(() => world);

@@ -28,6 +28,10 @@ const chosen = [
   "setHere",
   "withoutScripts",
   "see",
+  "redirectOfProvider",
+  "samlMetadata",
+  "samlAnswers",
+  "testLogIn",
   ...memberContexts.map((context) => `administratorsOf_${context}`),
 ];
 const ofSettings = ["OWNER_TYPE_INSTANCE", "OWNER_TYPE_ORG"];

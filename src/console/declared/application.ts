@@ -12,6 +12,7 @@ import {
   type Listed,
   present,
   type Rows,
+  type Shown,
   textAt,
 } from "./declare.ts";
 import { activity, organizationsOf, usersOf } from "./grants.ts";
@@ -26,7 +27,24 @@ const secrets = [
   { path: "client_id", as: "code", isKept: true },
   { path: "client_secret" },
 ] as const;
-const problems = [{ path: "compliance_problems" }] as const;
+/** What keeps redirects from working while insecure ones are not allowed, and what clients of that type do otherwise. */
+const problem: Shown = {
+  path: "compliance_problems",
+  values: {
+    "Code.RedirectUris.HttpOnlyForWeb": "problemHttp",
+    "Implicit.RedirectUris.HttpNotAllowed": "problemHttp",
+    "RedirectUris.HttpOnlyForDevMode": "problemDevMode",
+    "Native.RedirectUris.MustBeHttpLocalhost": "problemHttpNative",
+    "Code.RedirectUris.CustomOnlyForNative": "problemScheme",
+    "Implicit.RedirectUris.CustomNotAllowed": "problemScheme",
+    NoRedirectUris: "problemNoRedirect",
+    NotAllCombinationsAreAllowed: "problemResponses",
+    "GrantType.Refresh.NoAuthCode": "problemRefresh",
+    "Native.AuthMethodType.NotNone": "problemProof",
+    "UserAgent.AuthMethodType.NotNone": "problemProof",
+  },
+};
+const problems = [problem] as const;
 
 const redirects: readonly Field[] = [
   { path: "app.oidc.redirect_uris", isRequired: true, as: "redirects" },
@@ -186,7 +204,7 @@ export const application: Kind = {
     { path: "app.project_id", word: "project", as: "project" },
     { path: "details.resource_owner.id", word: "organization", as: "organization" },
     { path: "state" },
-    { path: "compliance_problems" },
+    problem,
     { path: "app.oidc.redirect_uris" },
     ...oidcFields,
     { path: "app.api.auth_method_type" },

@@ -56,10 +56,16 @@ const outcomeColumns: readonly Shown[] = [
   { path: "failure" },
   { path: "creation_date" },
 ];
+/** What a delivery was called for; a test was for nothing else. */
+const calledFor: Shown = { path: "trigger_name", as: "code", empty: "DELIVERY_TRIGGER_TEST" };
 const redeliver: Action = {
   word: "redeliver",
   method: delivery.redeliverDelivery,
   given: { id: { of: "id" } },
+  // What was sent is kept of these alone.
+  when: (each) =>
+    textAt(each, "trigger") === "DELIVERY_TRIGGER_EVENT" ||
+    textAt(each, "state") === "DELIVERY_STATE_DEAD",
 };
 
 export const targets: Listed = {
@@ -157,7 +163,7 @@ export const target: Kind = {
         request: (object) => ({ filters: [{ target: { id: textAt(object, "details.id") } }] }),
         isDescending: true,
       },
-      columns: [{ path: "trigger_name" }, ...outcomeColumns],
+      columns: [calledFor, ...outcomeColumns],
       actions: [redeliver],
       hint: "hintDeliveries",
     },
@@ -193,8 +199,14 @@ const conditions = (path: string): Ways => ({
       word: "onFunction",
       fields: [one(`${path}.function`, action.listAvailableExecutionFunctions, "functions")],
     },
-    { word: "onEvent", fields: [{ path: `${path}.event.event`, isRequired: true }] },
-    { word: "onEventGroup", fields: [{ path: `${path}.event.group`, isRequired: true }] },
+    {
+      word: "onEvent",
+      fields: [{ path: `${path}.event.event`, isRequired: true, hint: "hintEvent" }],
+    },
+    {
+      word: "onEventGroup",
+      fields: [{ path: `${path}.event.group`, isRequired: true, hint: "hintEventGroup" }],
+    },
     { word: "onEveryEvent", given: { [`${path}.event.all`]: { is: true } } },
   ],
 });
@@ -278,7 +290,7 @@ export const deliveries: Listed = {
   isPolled: true,
   hint: "hintDeliveries",
   columns: [
-    { path: "trigger_name" },
+    calledFor,
     { path: "target_id", word: "target", named: namedTarget },
     ...outcomeColumns,
   ],

@@ -87,6 +87,8 @@ export type Field = {
   /** What stands there at first where nothing is to be changed. */
   initial?: From;
   isRequired?: true;
+  /** The word for what helps to fill it in; `{origin}` in it is the address of the service. */
+  hint?: string;
 };
 
 /** One of several ways, each with what it sends and asks for. */
@@ -262,8 +264,8 @@ export type Kind = {
   guideWord?: string;
 };
 
-/** A text to copy, and what it is for: a name that is the same in every language. */
-export type Sample = { name: string; text: string };
+/** A text to copy, and what it is for: a name that is the same in every language, or the word for it. */
+export type Sample = { text: string } & ({ name: string } | { word: string });
 
 /** The value at a path. */
 export function at(object: JsonValue | undefined, path: Path): JsonValue | undefined {

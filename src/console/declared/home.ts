@@ -13,6 +13,10 @@ export type FirstStep = {
   word: string;
   to: string;
   method: DescMethodUnary;
+  /** What is done in it. */
+  act?: DescMethodUnary;
+  /** The permission in the instance to do it by, where the schema states none. */
+  actPermission?: string;
   request: (me: { userId: string; instanceId: string }) => JsonObject;
   /** The permission in the instance to look for, where the schema states none. */
   permission?: string;
@@ -22,11 +26,17 @@ export type FirstStep = {
 const some = { query: { limit: 10, skip_total: true } };
 const found = (answer: JsonObject): number => objectsAt(answer, "result").length;
 
-/** Whether somebody has a use for a step. */
-export const mayTake = ({ method, permission }: FirstStep, may: May): boolean =>
-  permission === undefined
-    ? may(method, { isInstance: true }) || may(method)
-    : may("", { isInstance: true }, permission);
+/** Whether somebody may take a step, and may know whether it was taken. */
+export const mayTake = (
+  { method, permission, act = method, actPermission = permission }: FirstStep,
+  may: May,
+): boolean => {
+  const mayDo = (what: DescMethodUnary, needed: string | undefined) =>
+    needed === undefined
+      ? may(what, { isInstance: true }) || may(what)
+      : may("", { isInstance: true }, needed);
+  return mayDo(method, permission) && mayDo(act, actPermission);
+};
 
 /** From a new instance to people who log in to an application. */
 export const firstSteps: readonly FirstStep[] = [
@@ -45,6 +55,7 @@ export const firstSteps: readonly FirstStep[] = [
     to: "/administrators",
     method: MembershipService.method.searchMemberships,
     permission: memberPermission("instance_id", "read"),
+    actPermission: memberPermission("instance_id", "write"),
     request: ({ instanceId }) => ({
       query: { limit: 100, asc: true, skip_total: true },
       filters: [{ context: { instance_id: instanceId } }],
@@ -60,6 +71,7 @@ export const firstSteps: readonly FirstStep[] = [
     to: "/mail",
     request: () => some,
     method: SMTPProviderService.method.searchSMTPProviders,
+    act: SMTPProviderService.method.createSMTPProvider,
     isTaken: (answer) =>
       objectsAt(answer, "result").some(({ state }) => state === "EFFECTIVE_STATE_ACTIVE"),
   },
@@ -68,12 +80,14 @@ export const firstSteps: readonly FirstStep[] = [
     to: "/projects",
     request: () => some,
     method: AppService.method.searchApps,
+    act: AppService.method.createApp,
     isTaken: (answer) => found(answer) > 0,
   },
   {
     word: "stepPeople",
     to: "/people",
     method: UserService.method.searchUsers,
+    act: UserService.method.createUser,
     request: () => ({
       ...some,
       filters: [{ schema_type: { name: "human", method: "TEXT_FILTER_METHOD_EQUALS" } }],

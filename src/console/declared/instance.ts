@@ -30,8 +30,17 @@ export const webKeys: Listed = {
         {
           word: "kind",
           ways: [
-            { word: "RSA", fields: fieldsIn(keys.createWebKey.input, "key.rsa") },
-            { word: "ECDSA", fields: fieldsIn(keys.createWebKey.input, "key.ecdsa") },
+            // Of what is not chosen the service takes its default.
+            {
+              word: "RSA",
+              given: { "key.rsa": { is: {} } },
+              fields: fieldsIn(keys.createWebKey.input, "key.rsa"),
+            },
+            {
+              word: "ECDSA",
+              given: { "key.ecdsa": { is: {} } },
+              fields: fieldsIn(keys.createWebKey.input, "key.ecdsa"),
+            },
             { word: "Ed25519", given: { "key.ed25519": { is: {} } } },
           ],
         },

@@ -1,8 +1,19 @@
+import type { DescMessage, DescMethodUnary, JsonObject } from "@bufbuild/protobuf";
 import { SMSProviderService } from "#gen/idsvc/resources/sms/v3alpha/sms_provider_service_pb.ts";
 import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
-import { type Action, type Kind, type Listed, textAt } from "./declare.ts";
+import {
+  type Action,
+  at,
+  type Field,
+  type Kind,
+  type Listed,
+  type Path,
+  textAt,
+  type Ways,
+} from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
 import { activity } from "./grants.ts";
+import { nameIn } from "./schema.ts";
 import { historyOf, id, ownFacts } from "./shared.ts";
 
 const smtp = SMTPProviderService.method;
@@ -20,6 +31,47 @@ const states = (activate: Action["method"], deactivate: Action["method"]): reado
   },
 ];
 
+const { input: newMail } = smtp.createSMTPProvider;
+const { input: newSms } = sms.createSMSProvider;
+
+const isNamed =
+  (...names: string[]) =>
+  ({ path }: Field): boolean =>
+    names.includes(nameIn(path));
+/** A provider is a server, or a service of one's own that is called for each message, and stays it. */
+const isOfService = isNamed("url", "rotate_signing_key");
+const isOfBoth = isNamed("description", "sender_address", "sender_name", "reply_to_address");
+const isPolicy = isNamed("state_policy");
+const isOfServer = (field: Field): boolean =>
+  !isOfService(field) && !isOfBoth(field) && !isPolicy(field);
+
+function fieldsOfNew(input: DescMessage, path: Path, server: string): readonly (Field | Ways)[] {
+  const all = fieldsIn(input, path);
+  const ways = [
+    { word: server, fields: all.filter(isOfServer) },
+    { word: "calledService", fields: all.filter(isOfService) },
+  ];
+  return [...all.filter(isOfBoth), { word: "sentBy", ways }, ...all.filter(isPolicy)];
+}
+
+/** The change of a server, and that of a service that is called. */
+const edits = (method: DescMethodUnary, path: Path): readonly Action[] => {
+  const fields = fieldsIn(method.input, path);
+  const edit = { word: "edit", method, given: id, isChange: true, once: signing } as const;
+  const isService = (object: JsonObject) => at(object, `${path}.http`) !== undefined;
+  return [
+    {
+      ...edit,
+      fields: fields.filter((field) => !isOfService(field)),
+      when: (object) => !isService(object),
+    },
+    { ...edit, fields: fields.filter((field) => !isOfServer(field)), when: isService },
+  ];
+};
+
+const nameOfMail = (object: JsonObject): string =>
+  textAt(object, "smtp_provider.description") || textAt(object, "smtp_provider.sender_address");
+
 export const mailProviders: Listed = {
   isOfInstance: true,
   search: { method: smtp.searchSMTPProviders, request: () => ({}) },
@@ -27,7 +79,7 @@ export const mailProviders: Listed = {
   watches: ["instance.smtp"],
   hint: "hintMail",
   columns: [
-    { path: "smtp_provider.description" },
+    { path: "smtp_provider.description", text: nameOfMail },
     { path: "smtp_provider.sender_address" },
     { path: "smtp_provider.host" },
     { path: "state" },
@@ -38,7 +90,7 @@ export const mailProviders: Listed = {
       word: "addMailProvider",
       method: smtp.createSMTPProvider,
       once: signing,
-      fields: fieldsIn(smtp.createSMTPProvider.input, "smtp_provider"),
+      fields: fieldsOfNew(newMail, "smtp_provider", "mailServer"),
       leadsTo: "/mail/$id",
     },
   ],
@@ -48,8 +100,7 @@ export const mailProvider: Kind = {
   back: { to: "/mail", word: "mailProviders" },
   get: smtp.getSMTPProvider,
   object: "smtp_provider",
-  title: (object) =>
-    textAt(object, "smtp_provider.description") || textAt(object, "smtp_provider.sender_address"),
+  title: nameOfMail,
   facts: [
     ...fieldsIn(smtp.getSMTPProvider.output, "smtp_provider.smtp_provider", ["password"]).map(
       ({ path }) => ({ path: path.slice("smtp_provider.".length) }),
@@ -58,14 +109,7 @@ export const mailProvider: Kind = {
     ...ownFacts,
   ],
   actions: [
-    {
-      word: "edit",
-      method: smtp.patchSMTPProvider,
-      given: id,
-      isChange: true,
-      once: signing,
-      fields: fieldsIn(smtp.patchSMTPProvider.input, "smtp_provider"),
-    },
+    ...edits(smtp.patchSMTPProvider, "smtp_provider"),
     ...states(smtp.activateSMTPProvider, smtp.deactivateSMTPProvider),
     {
       word: "sendTest",
@@ -101,7 +145,7 @@ export const smsProviders: Listed = {
       word: "addSmsProvider",
       method: sms.createSMSProvider,
       once: signing,
-      fields: fieldsIn(sms.createSMSProvider.input, "sms_provider"),
+      fields: fieldsOfNew(newSms, "sms_provider", "smsGateway"),
       leadsTo: "/sms/$id",
     },
   ],
@@ -120,14 +164,7 @@ export const smsProvider: Kind = {
     ...ownFacts,
   ],
   actions: [
-    {
-      word: "edit",
-      method: sms.patchSMSProvider,
-      given: id,
-      isChange: true,
-      once: signing,
-      fields: fieldsIn(sms.patchSMSProvider.input, "sms_provider"),
-    },
+    ...edits(sms.patchSMSProvider, "sms_provider"),
     ...states(sms.activateSMSProvider, sms.deactivateSMSProvider),
     {
       word: "delete",

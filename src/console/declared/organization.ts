@@ -21,6 +21,20 @@ const isProven = is("is_proven");
 const isAsked = (object: JsonObject): boolean =>
   textAt(object, "domain.validation_type") !== "DOMAIN_VALIDATION_TYPE_UNSPECIFIED";
 
+/** What is put where the way of proof says. */
+const proof = [
+  { path: "validation.record" },
+  { path: "validation.url" },
+  { path: "validation.token" },
+] as const;
+const askForProof = {
+  method: domain.patchDomain,
+  given: id,
+  asFor: org.patchOrganization,
+  fields: [{ path: "domain.validation_type", isRequired: true }],
+  once: proof,
+} as const;
+
 const domains: Rows = {
   word: "domains",
   tab: "overview",
@@ -31,7 +45,7 @@ const domains: Rows = {
     }),
   },
   columns: [
-    { path: "domain.name" },
+    { path: "domain.name", as: "code" },
     // It makes login names: it is proven, or nobody asked for a proof.
     { path: "domain.is_verified", word: "inUse" },
     { path: "domain.is_proven" },
@@ -45,11 +59,7 @@ const domains: Rows = {
       asFor: org.patchOrganization,
       given: { "ctx.org_id": { page: "details.id" } },
       fields: [{ path: "domain.name", word: "domain" }, { path: "domain.validation_type" }],
-      once: [
-        { path: "validation.record" },
-        { path: "validation.url" },
-        { path: "validation.token" },
-      ],
+      once: proof,
     },
   ],
   actions: [
@@ -61,18 +71,11 @@ const domains: Rows = {
       when: (object) => !isProven(object) && isAsked(object),
     },
     {
-      word: "changeProof",
-      method: domain.patchDomain,
-      given: id,
-      asFor: org.patchOrganization,
-      fields: [{ path: "domain.validation_type", isRequired: true }],
-      when: (object) => !isProven(object),
-      once: [
-        { path: "validation.record" },
-        { path: "validation.url" },
-        { path: "validation.token" },
-      ],
+      ...askForProof,
+      word: "chooseProof",
+      when: (object) => !isProven(object) && !isAsked(object),
     },
+    { ...askForProof, word: "changeProof", when: (object) => !isProven(object) && isAsked(object) },
     {
       word: "makePrimary",
       method: domain.setAsPrimary,

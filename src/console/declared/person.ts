@@ -207,6 +207,7 @@ const consents: Rows = {
   tab: "sessions",
   when: isPerson,
   search: { method: ConsentService.method.searchConsents, request: ofUser },
+  hint: "hintConsents",
   columns: [
     { path: "app_name", word: "application" },
     { path: "scopes" },

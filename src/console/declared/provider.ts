@@ -4,10 +4,12 @@ import {
   type Action,
   begins,
   contextOf,
+  type Field,
   type Kind,
   type Listed,
   present,
   type Rows,
+  type Sample,
   textAt,
   type Ways,
 } from "./declare.ts";
@@ -42,6 +44,36 @@ const kinds: readonly [
   ["SOCIAL_A", idps.createSocialAIDP, idps.patchSocialAIDP, idps.getSocialAIDP],
   ["SOCIAL_B", idps.createSocialBIDP, idps.patchSocialBIDP, idps.getSocialBIDP],
 ];
+
+/** What to ask for first: the name, then what the provider gives, then what the service makes of it. */
+function providerFields({ input }: DescMethodUnary): Field[] {
+  const place = ({ path }: Field): number =>
+    path === "idp.idp.name" ? 0 : path.startsWith("idp.config.") ? 1 : 2;
+  return fieldsIn(input, "idp")
+    .map((field) =>
+      field.path === "idp.config.client_id" ? { ...field, hint: "hintClientOfProvider" } : field,
+    )
+    .toSorted((one, other) => place(one) - place(other));
+}
+
+/** What is registered at a provider, so that it sends people back: nothing at a directory, which sends nobody. */
+function registeredAt(type: string, providerId: string, issuer: string): Sample[] {
+  switch (type) {
+    case "LDAP":
+      return [];
+    case "SAML": {
+      const saml = `${issuer}/idps/${encodeURIComponent(providerId)}/saml`;
+      return [
+        { word: "samlMetadata", text: `${saml}/metadata` },
+        { word: "samlAnswers", text: `${saml}/acs` },
+      ];
+    }
+    case "JWT":
+      return [{ word: "redirectOfProvider", text: `${issuer}/idps/jwt` }];
+    default:
+      return [{ word: "redirectOfProvider", text: `${issuer}/idps/callback` }];
+  }
+}
 
 const typeName = (type: string): string => `PROVIDER_TYPE_${type}`;
 const pathOf = (type: string): string => `/providers/${type.toLowerCase()}`;
@@ -119,7 +151,7 @@ const decidedBy: Rows = {
 export function providerPages(path: string): Kind {
   const found = kinds.find(([type]) => type.toLowerCase() === path);
   if (found === undefined) throw new Error(`there are no providers of the kind ${path}`);
-  const [, , patch, get] = found;
+  const [type, , patch, get] = found;
   return {
     back: { to: "/providers", word: "providers" },
     get,
@@ -140,7 +172,7 @@ export function providerPages(path: string): Kind {
         method: patch,
         given: id,
         isChange: true,
-        fields: fieldsIn(patch.input, "idp"),
+        fields: providerFields(patch),
         outcome: changed,
         when: isOwn,
       },
@@ -163,9 +195,12 @@ export function providerPages(path: string): Kind {
         idp: textAt(object, "details.id"),
         ...(ofOrganization ? { org: textAt(object, `${owner}.id`) } : {}),
       });
-      return [{ name: "URL", text: `${issuer}/ui/console/login?${query}` }];
+      return [
+        ...registeredAt(type, textAt(object, "details.id"), issuer),
+        { word: "testLogIn", text: `${issuer}/ui/console/login?${query}` },
+      ];
     },
-    guideWord: "testLogIn",
+    guideWord: "guideOfProvider",
   };
 }
 
@@ -223,7 +258,7 @@ export const providers: Listed = {
     did: "providerAdded",
     send: "save",
     method: create,
-    fields: fieldsIn(create.input, "idp"),
+    fields: providerFields(create),
     leadsTo: `${pathOf(type)}/$id`,
   })),
 };

@@ -178,7 +178,7 @@ export const texts: Listed = {
   },
   isByLanguage: true,
   columns: [
-    { path: "key", word: "name", as: "code" },
+    { path: "key", as: "code" },
     { path: "value", word: "field_value" },
     { path: "owner.type", word: "setBy", says: (text) => setBy(textAt(text, "owner.type")) },
   ],

@@ -36,7 +36,11 @@ const progress: readonly Shown[] = [
 export const imports: Listed = {
   search: { method: listImports, request: () => ({}), isDescending: true },
   hasNoFilter: true,
-  columns: [{ path: "creation_date", word: "when" }, ...progress, { path: "expiration_date" }],
+  columns: [
+    { path: "creation_date", word: "when" },
+    ...progress,
+    { path: "expiration_date", word: "reportUntil" },
+  ],
 };
 
 /** An import: what is told of it, and what can be done while it is under way. */
@@ -46,7 +50,7 @@ export const importJob = {
   facts: [
     ...progress,
     { path: "creation_date", word: "when" },
-    { path: "expiration_date" },
+    { path: "expiration_date", word: "reportUntil" },
   ] satisfies Shown[],
   actions: [
     { word: "pause", method: pauseImport, ...job, when: isUnderWay },

@@ -5,6 +5,7 @@ import { useId, useState } from "react";
 import type { Field } from "../declared/declare.ts";
 import { nameIn } from "../declared/schema.ts";
 import { decoded, wordOf } from "../objects/value.tsx";
+import { Parted } from "../parts/parted.tsx";
 import { secondsOf, t, unitText, units, zone } from "../page-data.ts";
 import style from "./forms.module.css";
 import { Labelled } from "./labelled.tsx";
@@ -51,6 +52,9 @@ export function Control(props: ControlProps) {
   return field.as === "encoded" ? <Encoded {...props} /> : <Line {...props} />;
 }
 
+const hintOf = ({ hint }: Field): string | undefined =>
+  hint && t(hint).replace("{origin}", location.origin);
+
 const textOf = (value: JsonValue | undefined): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
 
@@ -61,7 +65,7 @@ function Line({ field, desc, rule, value, isRequired, error, set }: ControlProps
   const isPassword = field.as === "password" || rule.secret === true;
   const type = isNumber ? "number" : isPassword ? "password" : rule.mail ? "email" : "text";
   return (
-    <Labelled word={wordOf(field)} error={error}>
+    <Labelled word={wordOf(field)} error={error} hint={hintOf(field)}>
       {({ id, describedBy }) => (
         <input
           id={id}
@@ -173,7 +177,9 @@ export function Checks({
               )
             }
           />
-          {option.label}
+          <span>
+            <Parted text={option.label} />
+          </span>
         </label>
       ))}
       {error !== undefined && <p className={style["wrong"]}>{error}</p>}

@@ -1,7 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { useQueryClient } from "@tanstack/react-query";
-import { lazy, type SubmitEvent, Suspense, useState } from "react";
+import { lazy, type SubmitEvent, Suspense, useEffect, useRef, useState } from "react";
 import { messageOf, refusalOf, type Refusal } from "../calls.ts";
 import type { Action } from "../declared/declare.ts";
 import { nameIn } from "../declared/schema.ts";
@@ -35,12 +35,24 @@ export type Ask = {
   close: () => void;
 };
 
+const controls = "input, select, textarea, button";
+
 /** A dialog in which an action is filled in or confirmed, sent, and what it answers is shown. */
 export function ActionDialog(ask: Ask) {
   const [step, setStep] = useState({ action: ask.action, subject: ask.subject });
   const [shown, setShown] = useState<JsonObject>();
   const client = useQueryClient();
+  const popup = useRef<HTMLDivElement>(null);
   const { action, subject } = step;
+  const isFollowing = action !== ask.action;
+  // What had the focus is gone with the step before; the library gives it to the dialog in the frame that comes.
+  useEffect(() => {
+    if (!isFollowing) return;
+    const frame = requestAnimationFrame(() =>
+      popup.current?.querySelector<HTMLElement>(controls)?.focus(),
+    );
+    return () => cancelAnimationFrame(frame);
+  }, [action, isFollowing]);
   const leave = () => {
     if (shown !== undefined) ask.done(shown, action);
     ask.close();
@@ -61,7 +73,7 @@ export function ActionDialog(ask: Ask) {
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && leave()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={style["backdrop"] ?? ""} />
-        <Dialog.Popup className={style["dialog"] ?? ""}>
+        <Dialog.Popup ref={popup} className={style["dialog"] ?? ""}>
           <Dialog.Title className={style["title"] ?? ""}>{t(action.word)}</Dialog.Title>
           {ask.name !== "" && <p className={style["of"]}>{ask.name}</p>}
           {action.pasted !== undefined ? (

@@ -4,6 +4,7 @@ import { servicePort } from "../declared/service-port.ts";
 import type { Picked } from "../declared/declare.ts";
 import type { Found as FoundByText } from "../ports.ts";
 import { useFirst, useNames } from "../objects/names.ts";
+import { searched } from "../objects/searched.ts";
 import { wordOf } from "../objects/value.tsx";
 import { t } from "../page-data.ts";
 import type { ControlProps } from "./controls.tsx";
@@ -26,6 +27,18 @@ const foundIn: Readonly<Record<Picked, (found: FoundByText) => Found[]>> = {
   application: ({ apps }) => apps.map(({ id, name, clientId }) => named(id, name, clientId)),
 };
 
+/** What the service finds by what was typed, where it is enough to look for. */
+function useFound(q: string | undefined, isEnough: boolean): FoundByText | undefined {
+  const { data } = useQuery({
+    queryKey: ["pick", q],
+    queryFn: ({ signal }) => servicePort.find(searched(q ?? ""), signal),
+    enabled: isEnough,
+    staleTime: 0,
+    placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
+  });
+  return data;
+}
+
 /** Finds an object by what names it; what is sent is its ID. */
 export function Picker({
   field,
@@ -41,25 +54,20 @@ export function Picker({
   const [at, setAt] = useState(0);
   const list = useId();
   const isOpen = q !== undefined && [...q].length >= 2;
-  const { data } = useQuery({
-    queryKey: ["pick", q],
-    queryFn: ({ signal }) => servicePort.find(q ?? "", signal),
-    enabled: isOpen,
-    staleTime: 0,
-    placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
-  });
+  const data = useFound(q, isOpen);
   const [isFocused, setFocused] = useState(false);
   const isEmpty = isFocused && !isOpen && id === "" && (q ?? "") === "";
   const first = useFirst(kind, isEmpty);
   const found = isEmpty ? first : isOpen && data !== undefined ? foundIn[kind](data) : [];
   const current = Math.min(at, found.length - 1);
+  const isNothing = isOpen && data !== undefined && found.length === 0;
   const choose = (chosen: Found | undefined) => {
     if (chosen === undefined) return;
     set(chosen.id);
     setQ(undefined);
   };
   return (
-    <Labelled word={wordOf(field)} error={error}>
+    <Labelled word={wordOf(field)} error={error} hint={isNothing ? t("pickedByID") : undefined}>
       {({ id: control, describedBy }) => (
         <div className={style["picker"]}>
           <input

@@ -119,7 +119,8 @@ function expectedSequence(action: Action, { object, page }: Subject): JsonValue 
 function give(request: JsonObject, given: Given | undefined, subject: Subject): void {
   for (const [path, from] of Object.entries(given ?? {})) {
     const value = valueFrom(from, subject);
-    if (!isEmpty(value)) put(request, path, value ?? null);
+    // What is typed into it is not typed into the declaration, or the object, that it comes from.
+    if (!isEmpty(value)) put(request, path, structuredClone(value ?? null));
   }
 }
 

@@ -5,10 +5,17 @@ import { useRights } from "../rights.ts";
 import { numberText, t } from "../page-data.ts";
 import style from "./objects.module.css";
 
+function useChecks(): readonly Check[] {
+  const { may } = useRights();
+  return checks.filter(({ method }) => may(method, { isInstance: true }));
+}
+
+/** Whether there is anything that the reader may look at in the instance. */
+export const useHasHealth = (): boolean => useChecks().length > 0;
+
 /** What is looked at in the instance, as far as the reader may, and what of it needs somebody. */
 export function Health() {
-  const { may } = useRights();
-  const shown = checks.filter(({ method }) => may(method, { isInstance: true }));
+  const shown = useChecks();
   const { data } = useAnswer(
     headOfLog.method,
     shown.some(({ isByHead }) => isByHead === true) ? headOfLog.request : undefined,

@@ -6,11 +6,16 @@ import { useRights } from "../rights.ts";
 import { dayText, numberText, t } from "../page-data.ts";
 import style from "./objects.module.css";
 
-/** The log-ins of the last days as a chart, with the same numbers as a table. */
-export function LogIns({ org }: { org: string | undefined }) {
+/** Whether the reader may know how many log-ins there were, in an organization or else in the instance. */
+export function useHasLogIns(org: string | undefined): boolean {
   const { may } = useRights();
   const place = org === undefined ? { isInstance: true as const } : { organizationId: org };
-  return may(logIns.method, place) ? <Counted org={org} /> : null;
+  return may(logIns.method, place);
+}
+
+/** The log-ins of the last days as a chart, with the same numbers as a table. */
+export function LogIns({ org }: { org: string | undefined }) {
+  return useHasLogIns(org) ? <Counted org={org} /> : null;
 }
 
 function Counted({ org }: { org: string | undefined }) {

@@ -8,6 +8,7 @@ import { fieldAt, keyOfRow, listOf } from "../declared/schema.ts";
 import { importJob, imports, isUnderWay, transfer } from "../declared/transfer.ts";
 import { useAnswer, usePages } from "../json-calls.ts";
 import { keep } from "../keep-file.ts";
+import { Copyable } from "../parts/code.tsx";
 import { Facts } from "../parts/detail.tsx";
 import { keepOrg } from "../parts/keep-org.ts";
 import { List } from "../parts/list.tsx";
@@ -57,6 +58,22 @@ export function TransferPage({ route }: { route: PageRoute }) {
   );
 }
 
+/** A line of a file that brings a person into an organization. */
+const exampleOf = (orgId: string): string =>
+  JSON.stringify({
+    orgId,
+    humanUsers: [
+      {
+        userId: "ada",
+        user: {
+          userName: "ada",
+          profile: { firstName: "Ada", lastName: "Lovelace" },
+          email: { email: "ada@example.com" },
+        },
+      },
+    ],
+  });
+
 /** A file is sent as it is read from the disk, however long it is; what it became has an address of its own. */
 function Begin() {
   const [file, setFile] = useState<File>();
@@ -64,6 +81,7 @@ function Begin() {
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
   const navigate = useNavigate();
+  const { me } = useRights();
   const send = (event: SubmitEvent) => {
     event.preventDefault();
     if (file === undefined) return;
@@ -80,6 +98,10 @@ function Begin() {
   return (
     <form className={style["transfer"]} onSubmit={send}>
       <p>{t("importLead")}</p>
+      <details>
+        <summary>{t("importExample")}</summary>
+        <Copyable name={t("importLine")} text={exampleOf(me.organizationId)} />
+      </details>
       <label>
         <span>{t("importFile")}</span>
         <input type="file" required onChange={({ target }) => setFile(target.files?.[0])} />

@@ -54,9 +54,10 @@ export function Samples({ lead, samples }: { lead: string; samples: readonly Sam
   return (
     <section className={style["code"]}>
       <p>{t(lead)}</p>
-      {samples.map(({ name, text }) => (
-        <Copyable key={name} name={name} text={text} />
-      ))}
+      {samples.map((sample) => {
+        const name = "word" in sample ? t(sample.word) : sample.name;
+        return <Copyable key={name} name={name} text={sample.text} />;
+      })}
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { logIn, messageOf, refusalOf, type Refusal } from "../calls.ts";
 import { t } from "../page-data.ts";
+import { Parted } from "./parted.tsx";
 import style from "./parts.module.css";
 
 /** What went wrong, with what to tell whoever can help. Who is signed out is led to the log-in. */
@@ -50,7 +51,9 @@ export function Refused({ refusal }: { refusal: Refusal }) {
           <>
             <dt>{t("reason")}</dt>
             <dd>
-              <code>{reason}</code>
+              <code>
+                <Parted text={reason} />
+              </code>
             </dd>
           </>
         )}

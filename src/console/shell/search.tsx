@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useId, useState } from "react";
 import { servicePort } from "../declared/service-port.ts";
 import type { Found } from "../ports.ts";
+import { searched } from "../objects/searched.ts";
 import { t } from "../page-data.ts";
 import type { PageRoute } from "../routes.ts";
 import style from "./shell.module.css";
@@ -60,7 +61,7 @@ function Box({
   const isEnough = [...q].length >= 2;
   const { data, error } = useQuery({
     queryKey: ["find", q],
-    queryFn: ({ signal }) => servicePort.find(q, signal),
+    queryFn: ({ signal }) => servicePort.find(searched(q), signal),
     enabled: isEnough,
     placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
   });

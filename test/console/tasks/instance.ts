@@ -35,6 +35,7 @@ export const instance: readonly Task[] = [
       await titled(page, name);
       await page.getByRole("status").getByText("Provider added: OpenID Connect").waitFor();
       await follow("Guide");
+      await page.getByText(`${peer.issuer}/idps/callback`, { exact: true }).waitFor();
       const address = await page
         .getByText("/ui/console/login?idp=", { exact: false })
         .last()
@@ -203,7 +204,10 @@ export const instance: readonly Task[] = [
       await load(page, `/targets/${id}?tab=deliveries`);
       await rowOf(page, "project.added").filter({ hasText: "Delivered" }).waitFor();
       await load(page, "/deliveries");
-      await rowOf(page, "Test").filter({ hasText: name }).first().waitFor();
+      const test = rowOf(page, "Test").filter({ hasText: name }).first();
+      await test.waitFor();
+      // What a test sent is not kept.
+      assert.equal(await test.getByRole("button").count(), 0);
       await rowOf(page, "project.added").filter({ hasText: "Delivered" }).first().waitFor();
       // The newest is the first.
       const again = page.getByRole("button", { name: "Deliver again: project.added" }).first();
@@ -259,6 +263,10 @@ export const instance: readonly Task[] = [
     role: "IAM_OWNER",
     async run({ page, open, confirm, check }) {
       await go(page, "/keys");
+      // The service has a default for what is not chosen.
+      await open("Create a key");
+      await confirm("Create a key");
+      await done(page, "Create a key");
       await open("Create a key");
       await check("Ed25519");
       await confirm("Create a key");

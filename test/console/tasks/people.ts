@@ -61,7 +61,7 @@ export const people: readonly Task[] = [
     role: "ORG_USER_MANAGER",
     async run({ page, press }, { userId }) {
       await go(page, "/people");
-      for (const text of ["ada@heron", "+15550123456", userId, "HR-1815"]) {
+      for (const text of ["ada@heron", "+15550123456", "+1 (555) 012-3456", userId, "HR-1815"]) {
         await press(/^Search/);
         await page.getByRole("combobox", { name: "Search" }).fill(text);
         await page.getByRole("option").filter({ hasText: "Ada Lovelace" }).waitFor();

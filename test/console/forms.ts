@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { dialogOf } from "./tasks.ts";
+import { enter, enterAgain, expectQuiet, faultsOf, shoot } from "./visits.ts";
+import type { ConsoleWorld } from "./world.ts";
+
+/** @param world what is looked at, once it is made */
+export function describeForms(world: () => ConsoleWorld): void {
+  describe("the forms of the console", () => {
+    it("lead on to the next step with the focus in its first field", async () => {
+      await using visit = await enterAgain(`/people/${world().userId}?tab=credentials`);
+      const { page } = visit;
+      const add = page.getByRole("button", { name: "Add codes by e-mail" });
+      await add.focus();
+      await page.keyboard.press("Enter");
+      await dialogOf(page).getByLabel("E-mail").fill("next@zoo.test");
+      await page.keyboard.press("Enter");
+      await dialogOf(page).getByRole("heading", { name: "Enter the code" }).waitFor();
+      // The library of dialogs moves the focus in the frame after.
+      await page.evaluate(async () => {
+        for (const _ of Array(3)) await new Promise((frame) => requestAnimationFrame(frame));
+      });
+      const code = dialogOf(page).getByLabel("Code", { exact: true });
+      assert.ok(await code.evaluate((input) => input === document.activeElement));
+      await page.keyboard.press("Escape");
+      await dialogOf(page).waitFor({ state: "detached" });
+      expectQuiet(visit);
+    });
+
+    it("say that an ID is taken where nothing is found by name", async () => {
+      const { projectId, partnerId } = world();
+      await using visit = await enter(`/ui/console/projects/${projectId}?tab=access`, {
+        roles: ["PROJECT_OWNER"],
+        projectId,
+      });
+      const { page } = visit;
+      await page.getByRole("button", { name: "Grant to an organization" }).click();
+      const field = dialogOf(page).getByRole("combobox", { name: "Organization" });
+      await field.fill("Zoo partner");
+      await dialogOf(page).getByText("The whole ID is taken as well.", { exact: false }).waitFor();
+      await shoot(page, "picked-by-id");
+      assert.deepEqual(await faultsOf(page), []);
+      await field.fill(partnerId);
+      await dialogOf(page).getByRole("checkbox").first().check();
+      assert.equal(await field.inputValue(), partnerId);
+      expectQuiet(visit);
+    });
+
+    it("ask of a provider first what it gave, and say what it wants to know", async () => {
+      await using visit = await enterAgain("/providers");
+      const { page } = visit;
+      await page.getByRole("button", { name: "OpenID Connect" }).click();
+      const labels = dialogOf(page).locator("label");
+      await labels.first().waitFor();
+      assert.deepEqual((await labels.allInnerTexts()).slice(0, 3), ["Name", "Issuer", "Client ID"]);
+      const client = dialogOf(page).getByLabel("Client ID");
+      const hint = await client.evaluate(
+        (input) => document.getElementById(input.getAttribute("aria-describedby") ?? "")?.innerText,
+      );
+      assert.match(hint ?? "", /^The provider gives it .* http:\/\/\S+\/idps\/callback\.$/);
+      await page.keyboard.press("Escape");
+      const [id = ""] = world().objects["/providers/saml/$id"] ?? [];
+      await visit.go(`/providers/saml/${id}?tab=guide`);
+      const { origin } = new URL(page.url());
+      const told = page.getByRole("figure").locator("code");
+      assert.deepEqual((await told.allInnerTexts()).slice(0, 2), [
+        `${origin}/idps/${id}/saml/metadata`,
+        `${origin}/idps/${id}/saml/acs`,
+      ]);
+      expectQuiet(visit);
+    });
+  });
+}
