@@ -1,4 +1,4 @@
-import { type MessageInitShape, toJson } from "@bufbuild/protobuf";
+import { toJson } from "@bufbuild/protobuf";
 import {
   ConsentedAccess,
   GetConsentSchema,
@@ -30,7 +30,7 @@ const found = ({ call, user }: Pick<Own, "call" | "user">, { limit, offset }: Pa
   call(searchConsents, {
     query: { limit, offset: BigInt(offset) },
     filters: [{ filter: { case: "userId", value: user.id } }],
-  } satisfies MessageInitShape<typeof searchConsents.input>);
+  });
 
 const words: Readonly<Record<ConsentedAccess, AllowedApp["access"]>> = {
   [ConsentedAccess.UNSPECIFIED]: undefined,

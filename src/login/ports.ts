@@ -14,7 +14,6 @@ import type { Language } from "../texts/languages.ts";
 import type { OwnTexts } from "../texts/texts.ts";
 import type { AccessChoice } from "./parts/access.ts";
 
-/** Where a page is asked for. */
 /** An instance, and an organization where the login is bound to one: whose settings count. */
 export type Tenant = { instanceId: string; organizationId: string | undefined };
 

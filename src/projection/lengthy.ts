@@ -1,5 +1,6 @@
+import { columnsWhere } from "./rows.ts";
 import type { Database, Snapshots } from "../storage/database.ts";
-import { and, eq, type SQL, sql } from "../storage/drizzle.ts";
+import { type SQL, sql } from "../storage/drizzle.ts";
 import { rowCounts } from "../storage/kernel-tables.ts";
 import type { Table } from "../storage/table.ts";
 
@@ -28,11 +29,8 @@ export const readsOfMany = (db: Database, rows: number, instanceId: string): Sna
   rows < manyRows ? db : db.lengthy(instanceId);
 
 async function counted(db: Database, table: Table, instanceId: string): Promise<number> {
-  const counts = db.table(rowCounts);
-  const [found] = await db.read
-    .select({ rows: counts.rows })
-    .from(counts)
-    .where(and(eq(counts.tableName, table.name), eq(counts.counted, instanceId)));
+  const of = { tableName: table.name, counted: instanceId };
+  const [found] = await columnsWhere(db, rowCounts, ["rows"], of);
   return Number(found?.rows ?? 0);
 }
 

@@ -17,7 +17,7 @@ import {
 } from "./declare.ts";
 import { activity, organizationsOf, usersOf } from "./grants.ts";
 import { guideOf } from "./guide.ts";
-import { historyOf, id, ownFacts } from "./shared.ts";
+import { historyOf, id, newKey, ownFacts, withdraw } from "./shared.ts";
 
 const app = AppService.method;
 const isOidc = (object: JsonObject): boolean => at(object, "app.oidc") !== undefined;
@@ -133,20 +133,7 @@ const keys: Rows = {
       word: "addKey",
       method: app.addKey,
       given: page,
-      fields: [
-        { path: "key.expiration_date" },
-        {
-          word: "keyOrigin",
-          ways: [
-            { word: "keyMade" },
-            { word: "keyGiven", fields: [{ path: "key.public_key", isRequired: true }] },
-          ],
-        },
-      ],
-      once: [
-        { path: "key_id", word: "id", isKept: true },
-        { path: "key_file", fileName: "key.json" },
-      ],
+      ...newKey,
     },
     {
       word: "anotherSecret",
@@ -180,15 +167,7 @@ const consents: Rows = {
     { path: "access", word: "access" },
     { path: "last_used", word: "field_last_use_date" },
   ],
-  actions: [
-    {
-      word: "withdraw",
-      method: ConsentService.method.deleteConsent,
-      about: "about_withdraw",
-      given: id,
-      isDangerous: true,
-    },
-  ],
+  actions: [withdraw],
 };
 
 export const application: Kind = {

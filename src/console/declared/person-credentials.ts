@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Action, at, type Path, type Rows, textAt } from "./declare.ts";
+import { newKey } from "./shared.ts";
 
 const user = UserService.method;
 
@@ -262,20 +263,7 @@ const keys: Rows = {
       word: "addKey",
       method: user.addPublicKey,
       given: page,
-      fields: [
-        { path: "key.expiration_date" },
-        {
-          word: "keyOrigin",
-          ways: [
-            { word: "keyMade" },
-            { word: "keyGiven", fields: [{ path: "key.public_key", isRequired: true }] },
-          ],
-        },
-      ],
-      once: [
-        { path: "key_id", word: "id", isKept: true },
-        { path: "key_file", fileName: "key.json" },
-      ],
+      ...newKey,
     },
   ],
   actions: removing(user.removePublicKey, { key_id: { of: "key_id" } }),

@@ -10,7 +10,7 @@ import { type Action, at, type Field, type Kind, present, type Rows, textAt } fr
 import { grantUserRoles, userGrantActions, userGrantColumns } from "./grants.ts";
 import { machineGuideOf } from "./guide-machine.ts";
 import { credentials, isMachine, isPerson } from "./person-credentials.ts";
-import { eventColumns, id, membershipActions, ownFacts } from "./shared.ts";
+import { eventColumns, id, membershipActions, ownFacts, withdraw } from "./shared.ts";
 import { userName } from "./user-name.ts";
 
 const user = UserService.method;
@@ -215,15 +215,7 @@ const consents: Rows = {
     { path: "since" },
     { path: "last_used", word: "field_last_use_date" },
   ],
-  actions: [
-    {
-      word: "withdraw",
-      method: ConsentService.method.deleteConsent,
-      about: "about_withdraw",
-      given: id,
-      isDangerous: true,
-    },
-  ],
+  actions: [withdraw],
 };
 
 const refusals: Rows = {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
 import { type MemberContext, memberContexts, memberPermission } from "./member-permission.ts";
@@ -21,6 +22,33 @@ const {
 } = MembershipService.method;
 
 export const id = { id: { of: "details.id" } } as const;
+
+/** A key that is made here or given, and what is shown of it once. */
+export const newKey: Pick<Action, "fields" | "once"> = {
+  fields: [
+    { path: "key.expiration_date" },
+    {
+      word: "keyOrigin",
+      ways: [
+        { word: "keyMade" },
+        { word: "keyGiven", fields: [{ path: "key.public_key", isRequired: true }] },
+      ],
+    },
+  ],
+  once: [
+    { path: "key_id", word: "id", isKept: true },
+    { path: "key_file", fileName: "key.json" },
+  ],
+};
+
+/** Ends what a person let an app have. */
+export const withdraw: Action = {
+  word: "withdraw",
+  method: ConsentService.method.deleteConsent,
+  about: "about_withdraw",
+  given: id,
+  isDangerous: true,
+};
 
 /** What every object tells of itself. */
 export const ownFacts: readonly Shown[] = [

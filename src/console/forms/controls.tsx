@@ -118,9 +118,21 @@ function YesNo({ field, value, error, set }: ControlProps) {
 const valuesOf = (desc: DescField | undefined): string[] =>
   (desc?.enum?.values ?? []).filter(({ number }) => number !== 0).map(({ name }) => name);
 
-function OneOf({ field, desc, value, isRequired, error, set }: ControlProps) {
+function OneOf(props: ControlProps) {
+  const options = valuesOf(props.desc).map((each) => ({ value: each, label: t(each) }));
+  return <Select {...props} options={options} />;
+}
+
+/** One of some values. */
+export function Select({
+  field,
+  value,
+  isRequired,
+  error,
+  set,
+  options,
+}: ControlProps & { options: readonly { value: string; label: string }[] }) {
   const chosen = textOf(value);
-  const values = valuesOf(desc);
   return (
     <Labelled word={wordOf(field)} error={error}>
       {({ id, describedBy }) => (
@@ -129,13 +141,13 @@ function OneOf({ field, desc, value, isRequired, error, set }: ControlProps) {
           name={field.path}
           required={isRequired}
           aria-describedby={describedBy}
-          value={values.includes(chosen) ? chosen : ""}
+          value={options.some((each) => each.value === chosen) ? chosen : ""}
           onChange={({ target }) => set(target.value)}
         >
           <option value="">{t("notChosen")}</option>
-          {values.map((each) => (
-            <option key={each} value={each}>
-              {t(each)}
+          {options.map((each) => (
+            <option key={each.value} value={each.value}>
+              {each.label}
             </option>
           ))}
         </select>

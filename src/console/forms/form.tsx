@@ -11,11 +11,9 @@ import {
 import { isPicked } from "../declared/references.ts";
 import { fieldAt } from "../declared/schema.ts";
 import { useAnswer } from "../json-calls.ts";
-import { wordOf } from "../objects/value.tsx";
 import { languageText, t } from "../page-data.ts";
-import { Checks, Control, type ControlProps, type Rule } from "./controls.tsx";
+import { Checks, Control, type ControlProps, type Rule, Select } from "./controls.tsx";
 import style from "./forms.module.css";
-import { Labelled } from "./labelled.tsx";
 import { Picker } from "./picker.tsx";
 import { initialOf, isWays, type Subject, type Typed } from "./request.ts";
 
@@ -162,31 +160,6 @@ function Chosen({
 }
 
 /** One of some values, or several where it is a list. */
-function Offered({
-  options,
-  ...control
-}: ControlProps & { options: readonly { value: string; label: string }[] }) {
-  if (control.desc?.fieldKind === "list") return <Checks {...control} options={options} />;
-  const { field, value, isRequired, error, set } = control;
-  return (
-    <Labelled word={wordOf(field)} error={error}>
-      {({ id, describedBy }) => (
-        <select
-          id={id}
-          name={field.path}
-          required={isRequired}
-          aria-describedby={describedBy}
-          value={typeof value === "string" ? value : ""}
-          onChange={({ target }) => set(target.value)}
-        >
-          <option value="">{t("notChosen")}</option>
-          {options.map((option) => (
-            <option key={option.value} value={option.value}>
-              {option.label}
-            </option>
-          ))}
-        </select>
-      )}
-    </Labelled>
-  );
+function Offered(props: ControlProps & { options: readonly { value: string; label: string }[] }) {
+  return props.desc?.fieldKind === "list" ? <Checks {...props} /> : <Select {...props} />;
 }

@@ -1,6 +1,6 @@
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
-import { html } from "../../html.ts";
+import { html, type Html } from "../../html.ts";
 import { type Account, accountLine } from "../parts/account.ts";
 import { choice, choices } from "../parts/choice.ts";
 import { button, form, link } from "../parts/form.ts";
@@ -13,7 +13,7 @@ export type Factor = "totp" | "passkey" | "email" | "sms" | "recovery";
 export const isBesideMailbox = (factor: Factor): boolean =>
   factor !== "email" && factor !== "recovery";
 
-export const factorIcons: Record<Factor, IconName> = {
+const factorIcons: Record<Factor, IconName> = {
   totp: "phone",
   passkey: "key",
   email: "mail",
@@ -28,21 +28,26 @@ export type MfaView = {
   isPasskeyAsked?: boolean;
 };
 
+/** The factors to choose from. Each sends `factor`. */
+export const factorChoices = ({ t }: Page, factors: readonly Factor[]): Html =>
+  choices(
+    factors.map((factor) =>
+      choice({
+        icon: factorIcons[factor],
+        title: t(`mfa.${factor}`),
+        hint: t(`mfa.${factor}Hint`),
+        name: "factor",
+        value: factor,
+      }),
+    ),
+  );
+
 /**
  * Lets choose a second factor. Sends `factor`, or `without` for no passkey: choosing may send a message, so it is no link.
  */
 export function mfaPage(page: Page, view: MfaView): string {
   const { t } = page;
   const { account, factors, isPasskeyAsked = false } = view;
-  const rows = factors.map((factor) =>
-    choice({
-      icon: factorIcons[factor],
-      title: t(`mfa.${factor}`),
-      hint: t(`mfa.${factor}Hint`),
-      name: "factor",
-      value: factor,
-    }),
-  );
   return layout(
     page,
     { title: t("mfa.title"), lead: leadOf(page, view) },
@@ -50,7 +55,7 @@ export function mfaPage(page: Page, view: MfaView): string {
 ${form(
   page,
   { action: paths.mfa },
-  html`${choices(rows)}${isPasskeyAsked && button(t("mfa.withoutPasskey"), { name: "without", value: "passkey", look: "quiet" })}`,
+  html`${factorChoices(page, factors)}${isPasskeyAsked && button(t("mfa.withoutPasskey"), { name: "without", value: "passkey", look: "quiet" })}`,
 )}`,
   );
 }

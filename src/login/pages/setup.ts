@@ -2,10 +2,9 @@ import { html } from "../../html.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { type Account, accountLine } from "../parts/account.ts";
-import { choice, choices } from "../parts/choice.ts";
 import { button, form, link } from "../parts/form.ts";
 import { paths } from "../paths.ts";
-import { type Factor, factorIcons } from "./mfa.ts";
+import { type Factor, factorChoices } from "./mfa.ts";
 
 export type SetupView = {
   account: Account;
@@ -22,15 +21,6 @@ export function setupPage(
   { account, factors, isOwner = false, canSkip }: SetupView,
 ): string {
   const { t } = page;
-  const rows = factors.map((factor) =>
-    choice({
-      icon: factorIcons[factor],
-      title: t(`mfa.${factor}`),
-      hint: t(`mfa.${factor}Hint`),
-      name: "factor",
-      value: factor,
-    }),
-  );
   return layout(
     page,
     { title: t("setup.title"), lead: t(isOwner ? "setup.ownerText" : "setup.text") },
@@ -38,7 +28,7 @@ export function setupPage(
 ${form(
   page,
   { action: paths.setup },
-  html`${choices(rows)}${canSkip && button(t("setup.skip"), { name: "skip", value: "true", look: "quiet" })}`,
+  html`${factorChoices(page, factors)}${canSkip && button(t("setup.skip"), { name: "skip", value: "true", look: "quiet" })}`,
 )}`,
   );
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Transaction } from "../../eventstore/transaction.ts";
+import { rowWhere } from "../../projection/rows.ts";
 import type { Database } from "../../storage/database.ts";
-import { and, type Column, eq } from "../../storage/drizzle.ts";
 import { insertRow, updateRows } from "../../storage/row-change.ts";
 import type { AnyTable } from "../../storage/table.ts";
 import type { At, Spend } from "../core/ports.ts";
@@ -72,17 +72,5 @@ const assertionDigest = (issuer: string, jti: string): string =>
   hash("sha256", `${issuer.length}:${issuer}${jti}`, "base64url");
 
 /** Whether there is a row with these values. */
-export async function hasRow(db: Database, table: AnyTable, where: Values): Promise<boolean> {
-  const columns = db.table(table) as unknown as Record<string, Column>;
-  const conditions = Object.entries(where).map(([name, value]) => {
-    const column = columns[name];
-    if (column === undefined) throw new Error(`${table.name} has no column ${name}`);
-    return eq(column, value);
-  });
-  const rows = await db.read
-    .select()
-    .from(db.table(table))
-    .where(and(...conditions))
-    .limit(1);
-  return rows.length > 0;
-}
+export const hasRow = async (db: Database, table: AnyTable, where: Values): Promise<boolean> =>
+  (await rowWhere(db, table, where)) !== undefined;

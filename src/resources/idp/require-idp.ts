@@ -1,8 +1,7 @@
 import { idpNotFound } from "./idp.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Database } from "../../storage/database.ts";
-import { equals } from "../../projection/rows.ts";
-import { and, inArray } from "../../storage/drizzle.ts";
+import { columnsWhere } from "../../projection/rows.ts";
 import { idps } from "./projection.ts";
 
 /**
@@ -17,14 +16,9 @@ export async function requireIdp(
   at: { instanceId: string; organizationId: string },
   id: string,
 ): Promise<void> {
-  const t = db.table(idps);
   const { instanceId } = at;
-  const [row] = await db.read
-    .select({ id: t.id })
-    .from(t)
-    .where(
-      and(equals(db, idps, { instanceId, id }), inArray(t.organizationId, ["", at.organizationId])),
-    );
+  const seen = { instanceId, id, organizationId: ["", at.organizationId] };
+  const [row] = await columnsWhere(db, idps, ["id"], seen);
   if (row === undefined) throw idpNotFound();
   tx.expectRows(idps, { instanceId, id }, 1);
 }

@@ -9,8 +9,8 @@ import type { InstanceReader } from "../../authz/ports.ts";
 import type { Deps } from "../../projection/module.ts";
 import { type Found } from "../../projection/search.ts";
 import type { Database } from "../../storage/database.ts";
-import { rowWhere, rowsWhere } from "../../projection/rows.ts";
-import { asc, desc, eq, inArray, sql } from "../../storage/drizzle.ts";
+import { columnsWhere, rowWhere, rowsWhere } from "../../projection/rows.ts";
+import { eq, inArray, sql } from "../../storage/drizzle.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
 import { objectSearch } from "../object/queries.ts";
@@ -44,14 +44,9 @@ export function instanceFacts(db: Database) {
 
 /** The domain that stands for an instance where no request says by which one it came. */
 export function primaryDomainReader(db: Database) {
-  const d = db.table(instanceDomains);
   const read = cachedRead(db, [instanceDomains], async (_, instanceId) => {
-    const [row] = await db.read
-      .select({ domain: d.domain })
-      .from(d)
-      .where(eq(d.instanceId, instanceId))
-      .orderBy(desc(d.isPrimary), asc(d.creationDate), asc(d.domain))
-      .limit(1);
+    const order = ["-isPrimary", "creationDate", "domain"] as const;
+    const [row] = await columnsWhere(db, instanceDomains, ["domain"], { instanceId }, order);
     if (row === undefined) throw new Error("an instance has a domain");
     return row.domain;
   });

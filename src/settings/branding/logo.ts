@@ -1,3 +1,4 @@
+import { columnsWhere } from "../../projection/rows.ts";
 import { createHash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ResolvedLogoSchema } from "#gen/idsvc/settings/branding/v3alpha/branding_pb.ts";
@@ -6,7 +7,6 @@ import type { Scope } from "../../authz/context.ts";
 import { invalidField } from "../../errors.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps, RemoveContents } from "../../projection/module.ts";
-import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows, putRow } from "../../storage/row-change.ts";
 import { settingsContextOf } from "../object/contexts.ts";
 import { inheritedFrom } from "../object/convert.ts";
@@ -76,13 +76,7 @@ export const removeContentsOfBranding =
     const key = { instanceId: at.instanceId, ownerType: "org", ownerId: organizationId };
     let removed = 0;
     for (const property of logoProperties) {
-      const t = db.table(logos[property]);
-      const isOf = and(
-        eq(t.instanceId, key.instanceId),
-        eq(t.ownerType, "org"),
-        eq(t.ownerId, key.ownerId),
-      );
-      const rows = await db.read.select({ digest: t.digest }).from(t).where(isOf);
+      const rows = await columnsWhere(db, logos[property], ["digest"], key);
       removed += rows.length;
       if (rows.length === 0) continue;
       await events.transact(at, async (tx) => tx.write(deleteRows(logos[property], key)));
