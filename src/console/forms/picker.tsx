@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
-import { type Picked, textAt } from "../declared/declare.ts";
+import { type Field, type Picked, textAt } from "../declared/declare.ts";
 import { objectsAt } from "../declared/schema.ts";
 import { callByJson } from "../json-calls.ts";
 import { useFirst, useNames } from "../objects/names.ts";
@@ -44,6 +44,15 @@ function useFound(q: string | undefined, isEnough: boolean): JsonObject | undefi
   return data;
 }
 
+/** Chooses the organization to make something in where there is one alone. */
+function useOnly({ path }: Field, first: readonly Found[], set: ControlProps["set"]): void {
+  const [only, ...others] = first;
+  const chosen = path === "ctx.org_id" && others.length === 0 ? only?.id : undefined;
+  useEffect(() => {
+    if (chosen !== undefined) set(chosen);
+  });
+}
+
 /** Finds an object by what names it; what is sent is its ID. */
 export function Picker({
   field,
@@ -64,6 +73,7 @@ export function Picker({
   const isEmpty = isFocused && !isOpen && id === "" && (q ?? "") === "";
   const first = useFirst(kind, isEmpty);
   const found = isEmpty ? first : isOpen && data !== undefined ? foundIn(data, kind) : [];
+  useOnly(field, isEmpty && q === undefined ? first : [], set);
   const current = Math.min(at, found.length - 1);
   const isNothing = isOpen && data !== undefined && found.length === 0;
   const choose = (chosen: Found | undefined) => {
