@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
+import { until } from "../jobs/place.ts";
 import { dialogOf } from "./tasks.ts";
 import { enter, enterAgain, expectQuiet, faultsOf, shoot } from "./visits.ts";
 import type { ConsoleWorld } from "./world.ts";
@@ -25,6 +28,30 @@ export function describeForms(world: () => ConsoleWorld): void {
       await page.keyboard.press("Escape");
       await dialogOf(page).waitFor({ state: "detached" });
       expectQuiet(visit);
+    });
+
+    it("choose the organization where there is one alone, until the reader takes it out", async () => {
+      await using visit = await enterAgain("/people");
+      const { page } = visit;
+      const { output } = OrganizationService.method.searchOrganizations;
+      const only = { details: { id: "1" }, organization: { name: "The only one" } };
+      const body = toBinary(output, create(output, { result: [only] }));
+      await page.route(/SearchOrganizations$/, (route) =>
+        route.fulfill({ contentType: "application/proto", body: Buffer.from(body) }),
+      );
+      // What the page has asked before it does not ask again.
+      await page.reload();
+      await page.getByRole("button", { name: "Create a person" }).click();
+      const field = dialogOf(page).getByRole("combobox", { name: "Organization" });
+      await until(async () => (await field.inputValue()) === "The only one", "the only one");
+      const help = dialogOf(page).getByText("The ID in another system", { exact: false });
+      await help.waitFor();
+      await field.fill("");
+      await page.getByRole("option", { name: /^The only one/ }).waitFor();
+      assert.equal(await field.inputValue(), "");
+      await page.keyboard.press("Escape");
+      await page.unroute(/SearchOrganizations$/);
+      await page.reload();
     });
 
     it("say that an ID is taken where nothing is found by name", async () => {

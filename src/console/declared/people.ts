@@ -11,7 +11,7 @@ import {
   present,
   textAt,
 } from "./declare.ts";
-import { machineData, personData } from "./person.ts";
+import { externalId, machineData, personData } from "./person.ts";
 import { objectsAt } from "./schema.ts";
 import { id } from "./shared.ts";
 import { userName } from "./user-name.ts";
@@ -35,7 +35,7 @@ const add: readonly Action[] = [
       organization,
       { path: "user.username" },
       ...personData.slice(0, 2),
-      { path: "user.external_id" },
+      externalId,
       {
         word: "firstLogIn",
         ways: [
@@ -57,7 +57,7 @@ const add: readonly Action[] = [
     method: user.createUser,
     leadsTo: "/people/$id",
     given: { "user.schema_id": { is: "machine" } },
-    fields: [organization, { path: "user.username" }, ...machineData, { path: "user.external_id" }],
+    fields: [organization, { path: "user.username" }, ...machineData, externalId],
   },
 ];
 

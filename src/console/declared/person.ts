@@ -27,6 +27,7 @@ export const personData: readonly Field[] = [
   { path: "user.data.nickname" },
   { path: "user.data.preferred_language" },
 ];
+export const externalId: Field = { path: "user.external_id", hint: "hintExternalId" };
 export const machineData: readonly Field[] = [
   { path: "user.data.name" },
   { path: "user.data.description" },
@@ -115,7 +116,7 @@ const actions: readonly Action[] = [
     given: id,
     isChange: true,
     when: isPerson,
-    fields: [{ path: "user.username" }, ...personData, { path: "user.external_id" }],
+    fields: [{ path: "user.username" }, ...personData, externalId],
   },
   {
     word: "editMachine",
@@ -123,7 +124,7 @@ const actions: readonly Action[] = [
     given: id,
     isChange: true,
     when: isMachine,
-    fields: [{ path: "user.username" }, ...machineData, { path: "user.external_id" }],
+    fields: [{ path: "user.username" }, ...machineData, externalId],
   },
   ...contact,
   {

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { lazy, Suspense } from "react";
 import { type Action, at, type Once, type Outcome, type Shown } from "../declared/declare.ts";
 import { wordOf } from "../objects/value.tsx";
-import { Copyable } from "../parts/code.tsx";
+import { Copyable } from "../parts/copyable.tsx";
 import { t } from "../page-data.ts";
 import style from "./forms.module.css";
 

@@ -1,12 +1,14 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { rules } from "#schema-options";
 import type { Action } from "../declared/declare.ts";
 import { fieldAt } from "../declared/schema.ts";
-import { AsCode } from "../parts/code.tsx";
 import { t } from "../page-data.ts";
 import style from "./forms.module.css";
 import { fieldsOf, requestOf, type Subject, type Typed } from "./request.ts";
+
+// Loaded when somebody wants to see it.
+const AsCode = lazy(async () => ({ default: (await import("../parts/code.tsx")).AsCode }));
 
 /** The change as a call of the API, as it would be sent, but for secrets. */
 export function ActionCode(change: { action: Action; subject: Subject; typed: Typed }) {
@@ -18,7 +20,11 @@ export function ActionCode(change: { action: Action; subject: Subject; typed: Ty
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
       <summary>{t("code")}</summary>
-      {isOpen && <AsCode method={change.action.method} request={hidden(change)} />}
+      {isOpen && (
+        <Suspense>
+          <AsCode method={change.action.method} request={hidden(change)} />
+        </Suspense>
+      )}
     </details>
   );
 }

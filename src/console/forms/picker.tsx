@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import { servicePort } from "../declared/service-port.ts";
-import type { Picked } from "../declared/declare.ts";
+import type { Field, Picked } from "../declared/declare.ts";
 import type { Found as FoundByText } from "../ports.ts";
 import { useFirst, useNames } from "../objects/names.ts";
 import { searched } from "../objects/searched.ts";
@@ -39,6 +39,15 @@ function useFound(q: string | undefined, isEnough: boolean): FoundByText | undef
   return data;
 }
 
+/** Chooses the organization to make something in where there is one alone. */
+function useOnly({ path }: Field, first: readonly Found[], set: ControlProps["set"]): void {
+  const [only, ...others] = first;
+  const chosen = path === "ctx.org_id" && others.length === 0 ? only?.id : undefined;
+  useEffect(() => {
+    if (chosen !== undefined) set(chosen);
+  });
+}
+
 /** Finds an object by what names it; what is sent is its ID. */
 export function Picker({
   field,
@@ -59,6 +68,7 @@ export function Picker({
   const isEmpty = isFocused && !isOpen && id === "" && (q ?? "") === "";
   const first = useFirst(kind, isEmpty);
   const found = isEmpty ? first : isOpen && data !== undefined ? foundIn[kind](data) : [];
+  useOnly(field, isEmpty && q === undefined ? first : [], set);
   const current = Math.min(at, found.length - 1);
   const isNothing = isOpen && data !== undefined && found.length === 0;
   const choose = (chosen: Found | undefined) => {

@@ -8,7 +8,7 @@ import { fieldAt, keyOfRow, listOf } from "../declared/schema.ts";
 import { importJob, imports, isUnderWay, transfer } from "../declared/transfer.ts";
 import { useAnswer, usePages } from "../json-calls.ts";
 import { keep } from "../keep-file.ts";
-import { Copyable } from "../parts/code.tsx";
+import { Copyable } from "../parts/copyable.tsx";
 import { Facts } from "../parts/detail.tsx";
 import { keepOrg } from "../parts/keep-org.ts";
 import { List } from "../parts/list.tsx";

@@ -8,6 +8,7 @@ import { namedBy, references } from "../declared/references.ts";
 import { saidAttempts } from "../declared/refusals.ts";
 import { fieldAt, nameIn } from "../declared/schema.ts";
 import { keepOrg } from "../parts/keep-org.ts";
+import { Parted } from "../parts/parted.tsx";
 import { Time } from "../parts/time.tsx";
 import { durationText, languageText, t, timeText } from "../page-data.ts";
 import { useOrg, useRights } from "../rights.ts";
@@ -156,7 +157,7 @@ function plain(field: DescField | undefined, text: string): ReactNode {
   const type = field?.message?.typeName;
   if (type === TimestampSchema.typeName) return <Time at={text} />;
   if (type === DurationSchema.typeName) return durationText(text);
-  return text;
+  return <Parted text={text} />;
 }
 
 const isUnspecified = (field: DescField, text: string): boolean =>

@@ -1,9 +1,8 @@
 import type { DescMethod, JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { useState } from "react";
 import { rest } from "#schema-options";
-import { clientName, type Sample, shellQuoted } from "../declared/declare.ts";
-import { keep } from "../keep-file.ts";
+import { clientName, shellQuoted } from "../declared/declare.ts";
 import { t } from "../page-data.ts";
+import { Copyable } from "./copyable.tsx";
 import style from "./parts.module.css";
 
 const camel = (name: string): string =>
@@ -49,19 +48,6 @@ export function AsCode({ method, request }: { method: DescMethod; request: JsonO
   );
 }
 
-/** Texts to copy, with what they are for above them. */
-export function Samples({ lead, samples }: { lead: string; samples: readonly Sample[] }) {
-  return (
-    <section className={style["code"]}>
-      <p>{t(lead)}</p>
-      {samples.map((sample) => {
-        const name = "word" in sample ? t(sample.word) : sample.name;
-        return <Copyable key={name} name={name} text={sample.text} />;
-      })}
-    </section>
-  );
-}
-
 const textOf = (value: JsonValue): string =>
   typeof value === "object" ? JSON.stringify(value) : String(value);
 
@@ -86,50 +72,4 @@ function curlOf(origin: string, name: string, request: JsonObject): string {
       : ` -H "Content-Type: application/json" -d ${shellQuoted(JSON.stringify(sent))}`;
   const how = verb === "GET" ? "" : `-X ${verb} `;
   return `curl ${how}-H "Authorization: Bearer $TOKEN"${data} ${shellQuoted(address)}`;
-}
-
-/** A text with a button that copies it, and one that saves it where it is a file. */
-export function Copyable({
-  name,
-  text,
-  fileName,
-}: {
-  name: string;
-  text: string;
-  fileName?: string | undefined;
-}) {
-  const [word, setWord] = useState("copy");
-  // Where the browser forbids it, the text can still be marked by hand.
-  const copy = () =>
-    void navigator.clipboard.writeText(text).then(
-      () => setWord("copied"),
-      () => setWord("failed"),
-    );
-  return (
-    <figure className={style["copyable"]}>
-      <figcaption>
-        <span>{name}</span>
-        {fileName !== undefined && (
-          <button
-            type="button"
-            className={style["button"]}
-            onClick={() => keep(fileName, new Blob([text]))}
-          >
-            {t("saveFile")}
-          </button>
-        )}
-        <button
-          type="button"
-          className={style["button"]}
-          aria-label={`${t("copy")}: ${name}`}
-          onClick={copy}
-        >
-          {t(word)}
-        </button>
-      </figcaption>
-      <pre tabIndex={0}>
-        <code>{text}</code>
-      </pre>
-    </figure>
-  );
 }

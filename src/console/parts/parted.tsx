@@ -1,10 +1,10 @@
 import { Fragment } from "react";
 
-/** A name for programs, such as `PROJECT_GRANT_EXISTS`: where a line is too short for it, it breaks after an underscore. */
+/** A name such as `PROJECT_GRANT_EXISTS` or an address: where a line is too short for it, it breaks between its parts. */
 export const Parted = ({ text }: { text: string }) =>
-  text.split(/(?<=_)/).map((part, nth) => (
+  text.split(/(?<=[_@.:/-])/).map((part, nth) => (
     <Fragment key={nth}>
+      {nth > 0 && <wbr />}
       {part}
-      <wbr />
     </Fragment>
   ));
