@@ -20,8 +20,8 @@ const { values: flags } = parseArgs({
     connections: { type: "string", default: "32" },
     /** `sqlite` or `postgres`. */
     engine: { type: "string", default: "postgres" },
-    /** How long each process is driven by each row before it counts: code is compiled by how often it runs. */
-    warm: { type: "string", default: "10" },
+    /** So many requests of a row each process has answered before that row counts: code is compiled by how often it runs. */
+    warm: { type: "string", default: "100000" },
     /** `one`: the service on one core and the load on another; `all`: both wherever the system runs them. */
     cores: { type: "string", default: "one" },
     /** A regular expression of row names. */
@@ -29,7 +29,9 @@ const { values: flags } = parseArgs({
   },
 });
 const [rounds, seconds] = [Number(flags.rounds), Number(flags.seconds)];
-const warmSeconds = Number(flags.warm);
+const warmRequests = Number(flags.warm);
+// Shorter than what makes a process give memory back, and with it code (decision 0382).
+const warmTurnSeconds = 3;
 const connections = Number(flags.connections);
 if (flags.cores === "all") tools.taskset = false;
 
@@ -51,7 +53,13 @@ const usedBy = (pid: number): number =>
  * What a row takes by a side: requests a second of its processor time and of the wall clock, microseconds of the database's a
  * request, and the part of all cores that the load itself took.
  */
-type Rate = { rate: number; ofClock: number; databaseUs: number; load: number };
+type Rate = {
+  rate: number;
+  ofClock: number;
+  databaseUs: number;
+  load: number;
+  requests: number;
+};
 
 /** Drives all services of a side at once, with equal parts of the clients. */
 async function rateOf({ services }: Side, name: string, lasting: number): Promise<Rate> {
@@ -79,6 +87,7 @@ async function rateOf({ services }: Side, name: string, lasting: number): Promis
     ofClock: results.reduce((sum, one) => sum + one.requests / one.seconds, 0),
     load: (after.load - before.load) / lasted / cpus().length,
     databaseUs: ((after.database - before.database) / requests) * 1e6,
+    requests,
   };
 }
 
@@ -91,7 +100,8 @@ async function serverOf({ execute }: TestDatabase): Promise<number> {
 }
 
 type Service = { child: Child; server: number | undefined; rows: Row[] };
-type Side = { services: Service[]; rates: Map<string, Rate[]> };
+/** @property processes that serve, of all its services */
+type Side = { processes: number; services: Service[]; rates: Map<string, Rate[]> };
 
 await using running = new AsyncDisposableStack();
 
@@ -110,17 +120,32 @@ async function startService(processes: number): Promise<Service> {
 
 const sides: Side[] = [];
 for (const processes of [[1], [2], [1, 1]]) {
-  sides.push({ services: await Promise.all(processes.map(startService)), rates: new Map() });
+  sides.push({
+    processes: processes.reduce((sum, each) => sum + each),
+    services: await Promise.all(processes.map(startService)),
+    rates: new Map(),
+  });
 }
 const [one, two, apart] = sides;
 const names = one?.services[0]?.rows.map(({ name }) => name) ?? [];
-for (const side of sides)
-  for (const name of names) await rateOf(side, name, warmSeconds * (side === one ? 1 : 2));
-for (let round = 0; round < rounds; round += 1) {
-  for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-    for (const name of names) {
-      const rate = await rateOf(side, name, seconds);
-      side.rates.set(name, [...(side.rates.get(name) ?? []), rate]);
+
+/** Drives all sides in turn until each process of each has answered as many requests, those of a side by equal parts of the load. */
+async function warmUp(name: string): Promise<void> {
+  const left = new Map(sides.map((side) => [side, warmRequests * side.processes]));
+  while ([...left.values()].some((requests) => requests > 0)) {
+    for (const side of sides) {
+      const { requests } = await rateOf(side, name, warmTurnSeconds);
+      left.set(side, (left.get(side) ?? 0) - requests);
+    }
+  }
+}
+
+// One row after the other, so that no side pauses for longer than the others have their turns.
+for (const name of names) {
+  await warmUp(name);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+      side.rates.set(name, [...(side.rates.get(name) ?? []), await rateOf(side, name, seconds)]);
     }
   }
 }

@@ -198,6 +198,19 @@ describe("the server of the package", () => {
     assert.match(told, /^ways: $/m);
   });
 
+  it("has two arenas of memory at most, unless its environment says how many (decision 0396)", () => {
+    const telling = join(work, "arenas.mjs");
+    writeFileSync(telling, "console.log('arenas', process.env.MALLOC_ARENA_MAX);");
+    const arenasWith = (more: NodeJS.ProcessEnv) => {
+      const idsvc = ["node_modules/idsvc/bin/idsvc.js", "--help"];
+      const told = run("node", idsvc, { NODE_OPTIONS: `--import=${telling}`, ...more });
+      return [...told.matchAll(/^arenas (.*)$/gm)].map(([, arenas]) => arenas);
+    };
+    // The launcher, and what it becomes.
+    assert.deepEqual(arenasWith({}), ["undefined", "2"]);
+    assert.deepEqual(arenasWith({ MALLOC_ARENA_MAX: "8" }), ["8", "8"]);
+  });
+
   async function started(): Promise<void> {
     const file = join(data, "bootstrap.json");
     for (let waited = 0; waited < 60_000; waited += 100) {

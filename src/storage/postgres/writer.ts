@@ -14,6 +14,7 @@ import {
   type UnitResult,
 } from "./batch.ts";
 import { limits } from "./connect.ts";
+import { createGathering } from "./gathering.ts";
 import { isDefinite, isRetryable, serverError, isBusy, cannotBeReached } from "./errors.ts";
 import { isOvertakenError, type Overtaken } from "./overtaken.ts";
 import { resolveOutcome } from "./outcome.ts";
@@ -52,13 +53,15 @@ type Parts = {
 
 /**
  * Commits units in batches: what arrives while a batch of its instance is under way goes together in the next one.
- * Instances go side by side over the connections of the pool, so one that is slow holds up no other.
+ * Instances go side by side over the connections of the pool, so one that is slow holds up no other. Where no batch is under way,
+ * one that has much fewer units than the last one waits for more (gathering.ts).
  */
 export function createWriter(parts: Parts): Writer {
   const { overtaken } = parts;
   const queues = new Map<string, Waiting[]>();
   const flying = new Map<string, number>();
   const flights = new Set<Promise<void>>();
+  const gathering = createGathering(schedule);
   let scheduled = false;
   let closed = false;
 
@@ -70,6 +73,7 @@ export function createWriter(parts: Parts): Writer {
 
   function dispatch(): void {
     scheduled = false;
+    if (!closed && flights.size === 0 && gathering.waits(unitsIn(queues))) return;
     for (;;) {
       const free = parts.connections - flights.size;
       const ready = [...queues.keys()].filter((instanceId) => !flying.has(instanceId));
@@ -89,6 +93,7 @@ export function createWriter(parts: Parts): Writer {
       if (queue.length === 0) queues.delete(instanceId);
       flying.set(instanceId, Date.now());
     }
+    gathering.sent(unitsIn(taken));
     const flight = fly(parts, taken).finally(() => {
       flights.delete(flight);
       for (const instanceId of taken.keys()) flying.delete(instanceId);
@@ -130,6 +135,9 @@ export function createWriter(parts: Parts): Writer {
     },
   };
 }
+
+const unitsIn = (queues: ReadonlyMap<string, readonly Waiting[]>): number =>
+  queues.values().reduce((sum, { length }) => sum + length, 0);
 
 /** Refuses the units that wait since before an instant, and gives the others. */
 const refuseLate = (queue: readonly Waiting[], tooLong: number): Waiting[] =>
