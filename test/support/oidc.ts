@@ -5,6 +5,7 @@ import * as oidc from "openid-client";
 import { targetsOf } from "../../src/oidc/core/audience.ts";
 import type { At, CodeGrant, Ports } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
+import { createConsents } from "../../src/resources/consent/index.ts";
 import type { LoggedEvent } from "../../src/eventstore/eventstore.ts";
 import type { ServiceDeps } from "../../src/app/deps.ts";
 import { featureReader } from "../../src/settings/feature/index.ts";
@@ -39,7 +40,7 @@ type Form = Record<string, string> | [string, string][];
 export type OidcPeer = ResourcePeer & {
   issuer: string;
   at: At;
-  ports: Omit<Ports, "browsers" | "interactions" | "functions" | "consents">;
+  ports: Omit<Ports, "browsers" | "interactions" | "functions">;
   deps: ServiceDeps;
   /** Moves the clock of the service. */
   pass(ms: number): void;
@@ -98,7 +99,7 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
   const { post, app } = peer;
   const deps = told.deps();
   const features = featureReader(deps.db, app.kernel.featureDefaults);
-  const ports = clientPorts({ ...deps, features });
+  const ports = { ...clientPorts({ ...deps, features }), consents: createConsents(deps) };
   const at: At = { instanceId: app.made.instance_id, issuer, requestId: "test" };
 
   const addProject = async () =>
