@@ -34,9 +34,9 @@ export function describeForms(world: () => ConsoleWorld): void {
     });
 
     it("mark what has to be filled in, which screen readers say of the control", async () => {
-      await using visit = await enterAgain("/mail");
+      await using visit = await enterAgain("/people");
       const { page } = visit;
-      await page.getByRole("button", { name: "Add a mail provider" }).click();
+      await page.getByRole("button", { name: "Create a person" }).click();
       await dialogOf(page).locator("label").first().waitFor();
       const marks = await dialogOf(page).evaluate((dialog) =>
         [...dialog.querySelectorAll<HTMLInputElement>("input, select, textarea")].flatMap(
@@ -54,6 +54,7 @@ export function describeForms(world: () => ConsoleWorld): void {
         String(marks),
       );
       assert.deepEqual(await faultsOf(page), []);
+      await page.keyboard.press("Escape");
       expectQuiet(visit);
     });
 

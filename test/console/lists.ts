@@ -137,6 +137,8 @@ export function describeLists(): void {
       const id = await peer.addPerson({ username: "tapir-short" });
       await using visit = await enterAgain(`/people/${id}?tab=activity`);
       const { page } = visit;
+      await page.unrouteAll();
+      await page.reload();
       await page.getByText(/^Events looked at: 1 – /).waitFor();
       await page.getByText("There is nothing here yet").waitFor();
       assert.equal(await page.getByText("further back", { exact: false }).count(), 0);
