@@ -207,7 +207,7 @@ export function describeChanges(): void {
       await status.getByText("Done: Deactivate").waitFor();
       await page.getByRole("link", { name: "History", exact: true }).click();
       await page.getByRole("rowheader").first().waitFor();
-      assert.equal(await status.textContent(), "Done: Deactivate");
+      assert.equal(await status.textContent(), "Done: Deactivate: Numbat");
       await page.getByRole("main").getByRole("link", { name: "Organizations" }).first().click();
       await page.getByRole("table").waitFor();
       assert.equal(await status.textContent(), "");

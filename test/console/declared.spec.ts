@@ -59,6 +59,16 @@ describe("what the console declares", () => {
     assert.deepEqual(twice, []);
   });
 
+  it("looks for what was typed in the browser only where the method answers all rows at once (K6)", () => {
+    const looked = declaredLists.filter(({ listed }) => listed.foundIn !== undefined);
+    const paged = looked.filter(({ listed }) => !lacks(listed.search.method.input, "query"));
+    assert.deepEqual(
+      paged.map(({ path }) => path),
+      [],
+    );
+    assert.ok(looked.length > 0);
+  });
+
   it("sends what the requests of the schema have", () => {
     const wrong = offered.flatMap(({ action }) => {
       const ways = (action.fields ?? []).flatMap((each) => ("ways" in each ? each.ways : []));

@@ -136,7 +136,11 @@ export const declaredWords = (): string[] => [
   ...declaredKinds.flatMap(({ kind }) => [
     kind.back.word,
     ...(kind.links ?? []).map(({ word }) => word),
-    ...kind.rows.flatMap(({ word, tab, hint }) => [word, tab, ...[hint ?? []].flat()]),
+    ...kind.rows.flatMap(({ word, tab, hint, about }) => [
+      word,
+      tab,
+      ...[hint ?? [], about ?? []].flat(),
+    ]),
   ]),
   ...allShown.flatMap(({ shown, message }) => [
     wordOf(shown),

@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { until } from "../jobs/place.ts";
+import { bodyOf } from "../support/peer.ts";
+import { basic, paths } from "../support/oidc.ts";
 import { dialogOf } from "./tasks.ts";
-import { enter, enterAgain, expectQuiet, faultsOf, shoot } from "./visits.ts";
+import { enter, enterAgain, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
 import type { ConsoleWorld } from "./world.ts";
 
 /** @param world what is looked at, once it is made */
@@ -27,6 +30,55 @@ export function describeForms(world: () => ConsoleWorld): void {
       assert.ok(await code.evaluate((input) => input === document.activeElement));
       await page.keyboard.press("Escape");
       await dialogOf(page).waitFor({ state: "detached" });
+      expectQuiet(visit);
+    });
+
+    it("mark what has to be filled in, which screen readers say of the control", async () => {
+      await using visit = await enterAgain("/people");
+      const { page } = visit;
+      await page.getByRole("button", { name: "Create a person" }).click();
+      await dialogOf(page).locator("label").first().waitFor();
+      const marks = await dialogOf(page).evaluate((dialog) =>
+        [...dialog.querySelectorAll<HTMLInputElement>("input, select, textarea")].flatMap(
+          (control) => {
+            const beside = control.labels?.[0]?.nextElementSibling;
+            return control.type === "radio" || control.type === "checkbox"
+              ? []
+              : [[control.required, beside?.textContent === "required"]];
+          },
+        ),
+      );
+      assert.ok(marks.some(([required]) => required) && marks.some(([required]) => !required));
+      assert.ok(
+        marks.every(([required, isMarked]) => required === isMarked),
+        String(marks),
+      );
+      assert.deepEqual(await faultsOf(page), []);
+      await page.keyboard.press("Escape");
+      expectQuiet(visit);
+    });
+
+    it("mend a redirect address beside what was refused to the application", async () => {
+      const client = await peer.addClient();
+      const form = { grant_type: "client_credentials" };
+      const wrong = await peer.send(paths.token, form, basic({ ...client, secret: "wrong" }));
+      assert.equal(wrong.status, 401);
+      await delay(1_100); // what was refused is written once a second
+      await using visit = await enterAgain(`/applications/${client.appId}`);
+      const { page } = visit;
+      await page.getByRole("link", { name: "Refused attempts" }).click();
+      await page.getByRole("row").filter({ hasText: paths.token }).waitFor();
+      await shoot(page, "application-refusals");
+      await page.getByRole("button", { name: "Change the redirect addresses" }).click();
+      const failed = "https://shop.test/authorize?redirect_uri=https%3A%2F%2Fshop.test%2Fmended";
+      await dialogOf(page)
+        .getByLabel(/^Redirect addresses/)
+        .fill(failed);
+      await dialogOf(page).getByRole("button", { name: "Save" }).click();
+      await page.getByRole("status").getByText("Done: Change the redirect addresses").waitFor();
+      const { app } = bodyOf(await peer.get(`/apps/${client.appId}`));
+      assert.deepEqual(app.app.oidc.redirect_uris, ["https://shop.test/mended"]);
+      assert.deepEqual(await faultsOf(page), []);
       expectQuiet(visit);
     });
 

@@ -133,6 +133,47 @@ export function describeLists(): void {
       expectQuiet(visit);
     });
 
+    it("of what a person did speaks of what is further back only where something is", async () => {
+      const id = await peer.addPerson({ username: "tapir-short" });
+      await using visit = await enterAgain(`/people/${id}?tab=activity`);
+      const { page } = visit;
+      await page.unrouteAll();
+      await page.reload();
+      await page.getByText(/^Events looked at: 1 – /).waitFor();
+      await page.getByText("There is nothing here yet").waitFor();
+      assert.equal(await page.getByText("further back", { exact: false }).count(), 0);
+      expectQuiet(visit);
+    });
+
+    it("of texts finds a part of what they say or of their keys, whatever the letter case", async () => {
+      await using visit = await enterAgain("/texts?language=de&q=WORT%20EINGEB");
+      const { page } = visit;
+      const title = page.getByRole("rowheader", { name: "password.title", exact: true });
+      await title.waitFor();
+      const values = await page.locator('td[data-title="Value"]').allInnerTexts();
+      assert.ok(values.length > 0 && values.length < 20, `${values.length} texts`);
+      assert.ok(values.every((text) => text.toLowerCase().includes("wort eingeb")));
+      await page.getByLabel("Contains").fill("WORD.TITLE");
+      await page.getByRole("rowheader", { name: "password.title", exact: true }).waitFor();
+      await page.getByLabel("Contains").fill("no text says this");
+      await page.getByText("Nothing matches this filter.").waitFor();
+      assert.deepEqual(await faultsOf(page), []);
+      expectQuiet(visit);
+    });
+
+    it("of people whom a policy concerns has no machines", async () => {
+      const organizationId = await peer.addOrganization({ name: "Concerned" });
+      await peer.addPerson({ username: "okapi-person" }, organizationId);
+      const machine = { schema_id: "machine", username: "okapi-machine", data: { name: "Okapi" } };
+      const within = { headers: { "x-idsvc-orgid": organizationId } };
+      bodyOf(await peer.post("/users", machine, within), 201);
+      await using visit = await enterAgain(`/settings/password?org=${organizationId}`);
+      const { page } = visit;
+      await page.getByRole("link", { name: "okapi-person" }).waitFor();
+      assert.equal(await page.getByText("okapi-machine").count(), 0);
+      expectQuiet(visit);
+    });
+
     it("shows by itself what others do, and takes nothing from whoever fills in a form", async () => {
       const organizationId = await peer.addOrganization({ name: "Watched" });
       await peer.addPerson({ username: "tapir-1" }, organizationId);

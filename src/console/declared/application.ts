@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { SMTPProviderService } from "#gen/idsvc/resources/smtp/v3alpha/smtp_provider_service_pb.ts";
 import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
+import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import {
   type Action,
   at,
@@ -157,6 +158,7 @@ const keys: Rows = {
 const consents: Rows = {
   word: "consentsOfApplication",
   tab: "access",
+  about: "about_consentsOfApplication",
   search: {
     method: ConsentService.method.searchConsents,
     request: (object) => ({ filters: [{ client_id: textAt(object, "client_id") }] }),
@@ -168,6 +170,37 @@ const consents: Rows = {
     { path: "last_used", word: "field_last_use_date" },
   ],
   actions: [withdraw],
+};
+
+/** What was refused to it. A redirect address that is not registered is not noted: whoever saw the refused page has the address. */
+const refused: Rows = {
+  word: "refusals",
+  tab: "refusals",
+  about: "about_refusalsOfApplication",
+  search: {
+    method: EventService.method.searchRefusals,
+    request: (object) => ({ filters: [{ client: { id: textAt(object, "client_id") } }] }),
+    isDescending: true,
+  },
+  columns: [
+    { path: "kind" },
+    { path: "reason", word: "reason", as: "reason" },
+    { path: "user_id", word: "who", as: "person" },
+    { path: "operation", as: "code" },
+    { path: "count" },
+    { path: "last_date" },
+  ],
+  add: [
+    {
+      word: "editRedirects",
+      method: app.patchApp,
+      given: page,
+      isChange: true,
+      when: isOidc,
+      fields: [{ path: "app.oidc.redirect_uris", as: "redirects" }],
+      outcome: problems,
+    },
+  ],
 };
 
 export const application: Kind = {
@@ -254,7 +287,7 @@ export const application: Kind = {
       leadsTo: "/applications",
     },
   ],
-  rows: [keys, usersOf("app.project_id"), organizationsOf("app.project_id"), consents],
+  rows: [keys, refused, usersOf("app.project_id"), organizationsOf("app.project_id"), consents],
   history: historyOf("application"),
   guide: guideOf,
 };

@@ -175,6 +175,8 @@ export type Rows = {
   isByPeriod?: true;
   /** Where no span of time is chosen it looks at so many positions of the log at a time, the newest first: what it asks for has no index. */
   logWindow?: bigint;
+  /** The word for what is listed and what is not, which stands above the list. */
+  about?: string;
   /** It lists those who have roles in such a context. */
   membersOf?: MemberContext;
   /** The word for what would be here, where nothing is yet. */
@@ -196,6 +198,8 @@ export type ListTyped = {
   near?: string | undefined;
   /** The positions of the log that are looked at. */
   sequence?: Span | undefined;
+  /** Of those who log in, people alone: no machines. */
+  isHuman?: true;
 };
 
 /** The list of all objects of a kind. */
@@ -219,6 +223,8 @@ export type Listed = {
   logWindow?: bigint;
   /** It can show what one request did alone. */
   isByRequest?: true;
+  /** What is typed is looked for in any part of these texts, whatever the letter case: the method answers all rows at once, and knows no such filter. */
+  foundIn?: readonly Path[];
   /** Nothing is filtered by what names begin with. */
   hasNoFilter?: true;
   /** It can show what belongs to one person alone. */

@@ -12,7 +12,7 @@ import {
   textAt,
 } from "./declare.ts";
 import { externalId, machineData, personData } from "./person.ts";
-import { objectsAt } from "./schema.ts";
+import { signedInApps } from "./person-sessions.ts";
 import { id } from "./shared.ts";
 import { userName } from "./user-name.ts";
 
@@ -64,9 +64,10 @@ const add: readonly Action[] = [
 export const people: Listed = {
   search: {
     method: user.searchUsers,
-    request: ({ q, org, state }) => ({
+    request: ({ q, org, state, isHuman }) => ({
       sorting_column: "USER_FIELD_NAME_USERNAME",
       filters: present([
+        isHuman === true && { not: { schema_type: { name: "machine" } } },
         org !== undefined && { organization: { org_id: org } },
         state !== "" && { state: { state } },
         q !== "" && {
@@ -173,14 +174,7 @@ export const sessions: Listed = {
         [textAt(row, "browser"), textAt(row, "system")].filter((each) => each !== "").join(", "),
     },
     { path: "address", word: "seenAddress" },
-    {
-      path: "apps",
-      word: "applications",
-      text: (row) =>
-        objectsAt(row, "apps")
-          .map((app) => textAt(app, "app_name") || textAt(app, "client_id"))
-          .join(", "),
-    },
+    signedInApps,
     { path: "details.resource_owner.id", word: "organization", as: "organization" },
     { path: "since" },
     { path: "last_seen" },

@@ -1,16 +1,14 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consent_service_pb.ts";
 import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
 import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import { MembershipService } from "#gen/idsvc/resources/membership/v3alpha/membership_service_pb.ts";
-import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
-import { SignInService } from "#gen/idsvc/resources/signin/v3alpha/sign_in_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { type Action, at, type Field, type Kind, present, type Rows, textAt } from "./declare.ts";
 import { grantUserRoles, userGrantActions, userGrantColumns } from "./grants.ts";
 import { machineGuideOf } from "./guide-machine.ts";
 import { credentials, isMachine, isPerson } from "./person-credentials.ts";
-import { eventColumns, id, membershipActions, ownFacts, withdraw } from "./shared.ts";
+import { consents, refusals, sessions, signIns } from "./person-sessions.ts";
+import { eventColumns, id, membershipActions, ownFacts } from "./shared.ts";
 import { userName } from "./user-name.ts";
 
 const user = UserService.method;
@@ -161,81 +159,6 @@ const actions: readonly Action[] = [
   },
 ];
 
-const ofUser = (object: JsonObject) => ({ filters: [{ user_id: textAt(object, "details.id") }] });
-
-const signIns: Rows = {
-  word: "signIns",
-  tab: "sessions",
-  search: { method: SignInService.method.searchSignIns, request: ofUser },
-  columns: [
-    { path: "browser" },
-    { path: "system" },
-    { path: "address", word: "seenAddress" },
-    { path: "since" },
-    { path: "last_seen" },
-  ],
-  actions: [
-    { word: "end", method: SignInService.method.deleteSignIn, given: id, isDangerous: true },
-  ],
-};
-
-const sessions: Rows = {
-  word: "sessions",
-  tab: "sessions",
-  search: { method: SessionService.method.searchSessions, request: ofUser },
-  columns: [
-    { path: "details.id", word: "id", as: "code" },
-    { path: "user_agent.description", word: "field_browser" },
-    { path: "creation_date" },
-    { path: "expiration_date" },
-  ],
-  actions: [
-    { word: "end", method: SessionService.method.deleteSession, given: id, isDangerous: true },
-  ],
-  add: [
-    {
-      word: "endAll",
-      about: "about_endAll",
-      method: SessionService.method.endOtherSessions,
-      given: { user_id: { page: "details.id" } },
-      isDangerous: true,
-    },
-  ],
-};
-
-const consents: Rows = {
-  word: "consents",
-  tab: "sessions",
-  when: isPerson,
-  search: { method: ConsentService.method.searchConsents, request: ofUser },
-  hint: "hintConsents",
-  columns: [
-    { path: "app_name", word: "application" },
-    { path: "scopes" },
-    { path: "access", word: "access" },
-    { path: "since" },
-    { path: "last_used", word: "field_last_use_date" },
-  ],
-  actions: [withdraw],
-};
-
-const refusals: Rows = {
-  word: "refusals",
-  tab: "sessions",
-  search: {
-    method: EventService.method.searchRefusals,
-    request: (object) => ({ filters: [{ user: { id: textAt(object, "details.id") } }] }),
-    isDescending: true,
-  },
-  columns: [
-    { path: "kind", word: "kind" },
-    { path: "reason", word: "reason", as: "reason" },
-    { path: "client_id", as: "code" },
-    { path: "count" },
-    { path: "last_date" },
-  ],
-};
-
 /** What they did themselves, in all of the instance. */
 const activity: Rows = {
   word: "activity",
@@ -365,10 +288,10 @@ export const person: Kind = {
   rows: [
     metadata,
     ...credentials,
+    refusals,
     signIns,
     sessions,
     consents,
-    refusals,
     memberships,
     grants,
     activity,

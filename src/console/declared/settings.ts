@@ -174,9 +174,10 @@ export const texts: Listed = {
   isOfInstance: true,
   search: {
     method: TextSettingsService.method.resolveTexts,
-    request: ({ q, org, language }) => ({ ...contextOf(org), language, key_prefix: q }),
+    request: ({ org, language }) => ({ ...contextOf(org), language }),
   },
   isByLanguage: true,
+  foundIn: ["key", "value"],
   columns: [
     { path: "key", as: "code" },
     { path: "value", word: "field_value" },

@@ -20,6 +20,9 @@ const isIn =
   (job: JsonObject): boolean =>
     states.includes(textAt(job, "state").replace("IMPORT_STATE_", ""));
 export const isUnderWay = isIn("RECEIVING", "RUNNING");
+/** A trial has told all that it can. */
+export const isTrialOver = (job: JsonObject): boolean =>
+  job["dry_run"] === true && isIn("COMPLETED")(job);
 
 const job = { given: { id: { of: "id" } } } as const;
 

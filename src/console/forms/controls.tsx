@@ -65,7 +65,7 @@ function Line({ field, desc, rule, value, isRequired, error, set }: ControlProps
   const isPassword = field.as === "password" || rule.secret === true;
   const type = isNumber ? "number" : isPassword ? "password" : rule.mail ? "email" : "text";
   return (
-    <Labelled word={wordOf(field)} error={error} hint={hintOf(field)}>
+    <Labelled word={wordOf(field)} hint={hintOf(field)} {...{ isRequired, error }}>
       {({ id, describedBy }) => (
         <input
           id={id}
@@ -134,7 +134,7 @@ export function Select({
 }: ControlProps & { options: readonly { value: string; label: string }[] }) {
   const chosen = textOf(value);
   return (
-    <Labelled word={wordOf(field)} error={error}>
+    <Labelled word={wordOf(field)} {...{ isRequired, error }}>
       {({ id, describedBy }) => (
         <select
           id={id}
@@ -218,7 +218,7 @@ function Area({
   read: (input: HTMLTextAreaElement) => void;
 }) {
   return (
-    <Labelled word={word} error={error} hint={hint}>
+    <Labelled {...{ word, isRequired, error, hint }}>
       {({ id, describedBy }) => (
         <textarea
           id={id}
@@ -293,7 +293,7 @@ function Span({ field, value, isRequired, error, set }: ControlProps) {
     set(count === "" ? "" : `${Math.round(Number(count) * each)}s`);
   const count = seconds === undefined ? "" : String(seconds / length);
   return (
-    <Labelled word={wordOf(field)} error={error}>
+    <Labelled word={wordOf(field)} {...{ isRequired, error }}>
       {({ id, describedBy }) => (
         <span className={style["span"]}>
           <input
@@ -335,7 +335,7 @@ const localText = (date: Date): string =>
 function Instant({ field, value, isRequired, error, set }: ControlProps) {
   const text = textOf(value);
   return (
-    <Labelled word={`${wordOf(field)} (${zone})`} error={error}>
+    <Labelled word={`${wordOf(field)} (${zone})`} {...{ isRequired, error }}>
       {({ id, describedBy }) => (
         <input
           id={id}
@@ -356,7 +356,7 @@ function Instant({ field, value, isRequired, error, set }: ControlProps) {
 
 function File({ field, isRequired, error, set }: ControlProps) {
   return (
-    <Labelled word={wordOf(field)} error={error}>
+    <Labelled word={wordOf(field)} {...{ isRequired, error }}>
       {({ id, describedBy }) => (
         <input
           id={id}

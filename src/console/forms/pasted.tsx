@@ -72,7 +72,7 @@ export function Pasted({
   };
   return (
     <form className={style["form"]} onSubmit={submit}>
-      <Labelled word={t("pastedPeople")} error={undefined} hint={t("pastedHint")}>
+      <Labelled word={t("pastedPeople")} isRequired error={undefined} hint={t("pastedHint")}>
         {({ id, describedBy }) => (
           <textarea
             id={id}

@@ -77,7 +77,11 @@ export function Picker({
     setQ(undefined);
   };
   return (
-    <Labelled word={wordOf(field)} error={error} hint={isNothing ? t("pickedByID") : undefined}>
+    <Labelled
+      word={wordOf(field)}
+      hint={isNothing ? t("pickedByID") : undefined}
+      {...{ isRequired, error }}
+    >
       {({ id: control, describedBy }) => (
         <div className={style["picker"]}>
           <input

@@ -61,7 +61,9 @@ export function Actions({
       });
     }
     const takeBack = undo && (() => callByJson(undo.method, givenOf(undo.given, subject)));
-    if (isHere) notify(`${t(did)}: ${t(word)}`, takeBack && (() => takeBack().then(refresh)));
+    // Where others on the page are called alike, it says of which.
+    const of = isNamed ? `: ${name}` : "";
+    if (isHere) notify(`${t(did)}: ${t(word)}${of}`, takeBack && (() => takeBack().then(refresh)));
     // Whatever is shown may follow from what was done.
     await refresh();
   }

@@ -1,4 +1,4 @@
-import type { Listed } from "../declared/declare.ts";
+import type { Listed, ListTyped } from "../declared/declare.ts";
 import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { List } from "../parts/list.tsx";
@@ -12,16 +12,20 @@ export function FirstRows({
   word,
   listed,
   org,
+  isHuman,
 }: {
   word: string;
   listed: Listed;
-  org: string | undefined;
-}) {
+} & Pick<ListTyped, "org" | "isHuman">) {
   const { method, request, isDescending = false } = listed.search;
-  const pages = usePages(method, request({ q: "", org, state: "", language }), {
-    isDescending,
-    pageSize: most,
-  });
+  const pages = usePages(
+    method,
+    request({ q: "", org, state: "", language, ...(isHuman && { isHuman }) }),
+    {
+      isDescending,
+      pageSize: most,
+    },
+  );
   const columns = useColumns(
     listOf(method.output)?.message,
     pages.rows ?? [],

@@ -8,7 +8,7 @@ import style from "./objects.module.css";
 import { pageRows, RowsOfPage } from "./page-rows.tsx";
 import { Steps, useSteps } from "./steps.tsx";
 
-const recent = ["/refusals", "/events"].map(pageRows);
+const recent = ["/refusals", "/events"].map((path) => pageRows(path));
 
 /** What is next, what needs somebody and what happened: first steps that are open, health, log-ins, refused attempts, and recent changes. */
 export function Home() {

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { messageOf, refusalOf } from "../calls.ts";
 import { t } from "../page-data.ts";
-import { notify } from "./notice.ts";
+import { forget, notify } from "./notice.ts";
 import style from "./objects.module.css";
 
 /** Reads much, has the browser keep it as a file, and tells meanwhile how much has come. */
@@ -16,6 +16,7 @@ export function KeepButton({
 }) {
   const [count, setCount] = useState<number>();
   async function run(): Promise<void> {
+    forget();
     setCount(0);
     try {
       notify(`${t("done")}: ${name} (${await work(setCount)})`);

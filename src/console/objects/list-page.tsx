@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import type { Listed, ListTyped } from "../declared/declare.ts";
+import { type Listed, type ListTyped, textAt } from "../declared/declare.ts";
 import { keyOfRow, listOf } from "../declared/schema.ts";
 import { usePages } from "../json-calls.ts";
 import { ChoiceFilter, Filter, LanguageFilter } from "../parts/filters.tsx";
@@ -38,10 +38,11 @@ export function ListPage({ route, listed, sequence }: ListProps) {
   const org = useOrg();
   const { method, request, isDescending = false } = listed.search;
   const typed = { q, org, state, language, person, sequence, period: periodOf(from, to) };
-  const pages = usePages(method, request({ ...typed, request: ofRequest, near }), {
+  const asked = usePages(method, request({ ...typed, request: ofRequest, near }), {
     isDescending,
     ...(listed.isPolled && { again: (rows) => (rows.length <= mostPolled ? pollMs : false) }),
   });
+  const pages = found(asked, listed.foundIn, q);
   const message = listOf(method.output)?.message;
   const ofInstance = listed.isOfInstance === true ? ({ isInstance: true } as const) : undefined;
   const place = org === undefined ? ofInstance : { organizationId: org, isWithin: true as const };
@@ -84,7 +85,7 @@ export function ListPage({ route, listed, sequence }: ListProps) {
         </p>
       )}
       <div className={style["filters"]}>
-        {listed.hasNoFilter !== true && <Filter key={org ?? ""} q={q} />}
+        {listed.hasNoFilter !== true && <Filter key={org ?? ""} q={q} label={filterOf(listed)} />}
         {listed.states !== undefined && (
           <ChoiceFilter
             {...{ name: "state", word: "state", chosen: state }}
@@ -108,6 +109,26 @@ export function ListPage({ route, listed, sequence }: ListProps) {
       />
     </>
   );
+}
+
+type Pages = ReturnType<typeof usePages>;
+
+const filterOf = ({ foundIn }: Listed): string =>
+  t(foundIn === undefined ? "filterBegin" : "filterContains");
+
+/** Of rows that are all here, those that have what was typed in one of such texts, whatever the letter case. */
+function found(pages: Pages, paths: Listed["foundIn"], q: string): Pages {
+  if (paths === undefined || q === "") return pages;
+  const typed = q.toLowerCase();
+  const has = (row: JsonObject) =>
+    paths.some((path) => textAt(row, path).toLowerCase().includes(typed));
+  return {
+    ...pages,
+    rows: pages.rows?.filter(has),
+    async *all(asked?: JsonObject) {
+      for await (const page of pages.all(asked)) yield page.filter(has);
+    },
+  };
 }
 
 /** What the address may say that a list is filtered by. */

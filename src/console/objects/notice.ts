@@ -20,6 +20,11 @@ export function notify(text: string, takeBack?: Notice["takeBack"]): void {
   say({ text, takeBack });
 }
 
+/** Forgets what was said, as something else begins. */
+export function forget(): void {
+  if (said.notice !== none) say(none);
+}
+
 /** Forgets what was said on another page. */
 export function forgetElsewhere(): void {
   if (said.notice !== none && said.page !== pageNow()) say(none);

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { lazy, type LazyExoticComponent, type ReactNode, Suspense } from "react";
+import type { ListTyped } from "../declared/declare.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { type PageRoute, pages } from "../routes.ts";
 import { useRights } from "../rights.ts";
@@ -11,15 +12,18 @@ type Rows = LazyExoticComponent<(props: { org: string | undefined }) => ReactNod
 /** The first rows of the list of a page, loaded with what it is declared by. */
 export type PageRows = { page: PageRoute; Rows: Rows };
 
-/** @throws Error where no list is at the path */
-export function pageRows(path: string): PageRows {
+/**
+ * @param typed what the list is filtered by
+ * @throws Error where no list is at the path
+ */
+export function pageRows(path: string, typed: Pick<ListTyped, "isHuman"> = {}): PageRows {
   const page = pages.find((each) => each.path === path);
   if (page?.shows !== "list") throw new Error(`no list is at ${path}`);
   const load = async () => {
     const [{ FirstRows }, listed] = await Promise.all([import("./first-rows.tsx"), page.load()]);
     return {
       default: ({ org }: { org: string | undefined }) => (
-        <FirstRows word={page.word} listed={listed} org={org} />
+        <FirstRows {...{ listed, org, ...typed }} word={page.word} />
       ),
     };
   };

@@ -42,6 +42,7 @@ export function RowsOf({ rows, on }: { rows: Rows; on: OnPage }) {
   return (
     <section className={style["rows"]}>
       <h2>{t(rows.word)}</h2>
+      {rows.about !== undefined && <p className={style["lead"]}>{t(rows.about)}</p>}
       {rows.add !== undefined && (
         <Actions
           actions={rows.add}
@@ -74,11 +75,17 @@ function Searched({ rows, search, on }: { rows: Rows; search: Search; on: OnPage
         keep={(same) => same}
         {...{ isWhole }}
       >
-        {(sequence) => <Found {...found} sequence={sequence} />}
+        {(sequence) => <Found {...found} {...{ sequence }} rows={asLookedAt(rows, sequence)} />}
       </InLog>
     </Suspense>
   );
 }
+
+/** What would be further back is told only where something is. */
+const asLookedAt = ({ hint, ...rows }: Rows, sequence: Span | undefined): Rows => ({
+  ...rows,
+  ...(hint !== undefined && sequence?.from !== "1" && { hint }),
+});
 
 /** The rows that are part of the object. */
 function Inside({ rows, on }: { rows: Rows; on: OnPage }) {

@@ -16,7 +16,7 @@ import { pageRows, RowsOfPage } from "./page-rows.tsx";
 import { Siblings } from "./siblings.tsx";
 import { valueOf, wordOf } from "./value.tsx";
 
-const people = pageRows("/people");
+const people = pageRows("/people", { isHuman: true });
 
 /** A group of settings: the value of each that counts here, which context set it, and how it is changed. */
 export function SettingsPage({ route, group }: { route: PageRoute; group: SettingsGroup }) {

@@ -5,7 +5,7 @@ import { type SubmitEvent, useState } from "react";
 import { messageOf, refusalOf, transport } from "../calls.ts";
 import { textAt } from "../declared/declare.ts";
 import { fieldAt, keyOfRow, listOf } from "../declared/schema.ts";
-import { importJob, imports, isUnderWay, transfer } from "../declared/transfer.ts";
+import { importJob, imports, isTrialOver, isUnderWay, transfer } from "../declared/transfer.ts";
 import { useAnswer, usePages } from "../json-calls.ts";
 import { keep } from "../keep-file.ts";
 import { Copyable } from "../parts/copyable.tsx";
@@ -20,7 +20,7 @@ import { t } from "../page-data.ts";
 import { Actions } from "./actions.tsx";
 import { download, textOf } from "./csv.ts";
 import { KeepButton } from "./keep-button.tsx";
-import { notify } from "./notice.ts";
+import { forget, notify } from "./notice.ts";
 import style from "./objects.module.css";
 import { useColumns } from "./rows.tsx";
 import { Siblings } from "./siblings.tsx";
@@ -33,13 +33,18 @@ const pauseMs = 1_000;
 export function TransferPage({ route }: { route: PageRoute }) {
   const { job }: PageSearch = useSearch({ strict: false });
   const { may } = useRights();
+  // The file stays chosen while what became of it is shown: after a trial the import follows.
+  const [sent, setSent] = useState<Sent>();
   return (
     <>
       <h1>{t(route.word)}</h1>
       <Siblings route={route} />
       <section className={style["rows"]}>
         <h2>{t("import")}</h2>
-        {job === undefined ? <Begin /> : <Job id={job} />}
+        <div hidden={job !== undefined}>
+          <Begin begun={setSent} />
+        </div>
+        {job !== undefined && <Job key={job} id={job} {...{ sent }} begun={setSent} />}
       </section>
       {job === undefined && (
         <section className={style["rows"]}>
@@ -74,29 +79,44 @@ const exampleOf = (orgId: string): string =>
     ],
   });
 
-/** A file is sent as it is read from the disk, however long it is; what it became has an address of its own. */
-function Begin() {
-  const [file, setFile] = useState<File>();
-  const [isDryRun, setDryRun] = useState(true);
+/** The file that was sent last, and the import that it began. */
+type Sent = { job: string; file: File };
+type Begun = (sent: Sent) => void;
+
+/** Sends a file as it is read from the disk, however long it is; what it became has an address of its own. */
+function useImport(begun: Begun) {
   const [isSending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
   const navigate = useNavigate();
-  const { me } = useRights();
-  const send = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (file === undefined) return;
+  async function send(file: File, isDryRun: boolean): Promise<void> {
+    forget();
     setSending(true);
     setError(undefined);
-    void sendFile(transfer.begin, file, {
-      dryRun: String(isDryRun),
-      awaitResponse: "false",
-    })
-      .then((answer) => navigate({ to: ".", search: { job: textAt(answer, "job.id") } }))
-      .catch(setError)
-      .finally(() => setSending(false));
+    try {
+      const query = { dryRun: String(isDryRun), awaitResponse: "false" };
+      const job = textAt(await sendFile(transfer.begin, file, query), "job.id");
+      begun({ job, file });
+      await navigate({ to: ".", search: { job } });
+    } catch (refused) {
+      setError(refused);
+    } finally {
+      setSending(false);
+    }
+  }
+  return { send, isSending, error };
+}
+
+function Begin({ begun }: { begun: Begun }) {
+  const [file, setFile] = useState<File>();
+  const [isDryRun, setDryRun] = useState(true);
+  const { send, isSending, error } = useImport(begun);
+  const { me } = useRights();
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (file !== undefined) void send(file, isDryRun);
   };
   return (
-    <form className={style["transfer"]} onSubmit={send}>
+    <form className={style["transfer"]} onSubmit={submit}>
       <p>{t("importLead")}</p>
       <details>
         <summary>{t("importExample")}</summary>
@@ -119,6 +139,26 @@ function Begin() {
         {t(isSending ? "loading" : "import")}
       </button>
     </form>
+  );
+}
+
+/** Imports the file of a trial that is over. */
+function AfterTrial({ file, begun }: { file: File; begun: Begun }) {
+  const { send, isSending, error } = useImport(begun);
+  return (
+    <>
+      {error !== undefined && <Problem error={error} title="h2" />}
+      <div className={style["actions"]}>
+        <button
+          type="button"
+          className={style["action"]}
+          disabled={isSending}
+          onClick={() => void send(file, false)}
+        >
+          {isSending ? t("loading") : t("importAfterTrial").replace("{file}", file.name)}
+        </button>
+      </div>
+    </>
   );
 }
 
@@ -157,7 +197,7 @@ const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** How far an import is: it goes on whether somebody looks or not. */
-function Job({ id }: { id: string }) {
+function Job({ id, sent, begun }: { id: string; sent: Sent | undefined; begun: Begun }) {
   const { data, error, refetch } = useAnswer(
     importJob.get,
     { id },
@@ -190,6 +230,7 @@ function Job({ id }: { id: string }) {
         facts={importJob.facts.map((fact) => [wordOf(fact), valueOf(message, job, fact, noNames)])}
       />
       <Report id={id} />
+      {isTrialOver(job) && sent?.job === id && <AfterTrial file={sent.file} begun={begun} />}
     </>
   );
 }

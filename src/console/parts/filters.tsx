@@ -25,8 +25,8 @@ export function useInAddress(): (name: keyof PageSearch, value: string) => void 
 
 const quietMs = 250;
 
-/** A filter by how names begin: what was typed is in the address a moment later. */
-export function Filter({ q }: { q: string }) {
+/** A filter by how names begin, or by what they contain: what was typed is in the address a moment later. */
+export function Filter({ q, label }: { q: string; label: string }) {
   const put = useInAddress();
   const [typed, setTyped] = useState(q);
   // What was typed and is on its way to the address. Any other text there is from somewhere else, such as a link to the whole list.
@@ -46,7 +46,7 @@ export function Filter({ q }: { q: string }) {
   }, [typed, q, put]);
   return (
     <label className={style["filter"]}>
-      <span>{t("filterBegin")}</span>
+      <span>{label}</span>
       <input
         type="search"
         value={typed}

@@ -95,7 +95,7 @@ export const instance: readonly Task[] = [
     role: "ORG_SETTINGS_MANAGER",
     async run({ page, open, confirm, fill }, { organizationId }) {
       const text = aName("Who are you?");
-      await go(page, `/texts?org=${organizationId}&language=de&q=password.title`);
+      await go(page, `/texts?org=${organizationId}&language=de&q=WORD.title`);
       await open("Change: password.title");
       await fill("Value", text);
       await previewIn(dialogOf(page)).getByRole("heading", { name: text }).waitFor();
@@ -294,15 +294,16 @@ export const instance: readonly Task[] = [
           { userId: aName("brought-id"), user: { ...user, email: { email: "b@in.test" } } },
         ],
       };
+      await load(page, "/transfer");
+      await page.getByLabel("File (JSON)").setInputFiles({
+        name: "people.jsonl",
+        mimeType: "application/json",
+        buffer: Buffer.from(JSON.stringify(record)),
+      });
       for (const isTrial of [true, false]) {
-        await load(page, "/transfer");
-        await page.getByLabel("File (JSON)").setInputFiles({
-          name: "people.jsonl",
-          mimeType: "application/json",
-          buffer: Buffer.from(JSON.stringify(record)),
-        });
-        if (!isTrial) await page.getByLabel("Try only, create nothing").uncheck();
-        await press("Import");
+        await press(isTrial ? "Import" : "Import people.jsonl now");
+        if (!isTrial)
+          await page.getByRole("button", { name: /^Import/ }).waitFor({ state: "detached" });
         await page.getByText("Completed: 1 / 1").waitFor();
         const kept = page.waitForEvent("download");
         await press("Save the report");
@@ -313,6 +314,7 @@ export const instance: readonly Task[] = [
         const latest = page.locator("tbody tr").filter({ hasText: "Completed" }).first();
         await follow(await latest.getByRole("link").innerText());
         await page.getByText("Completed: 1 / 1").waitFor();
+        assert.equal(await page.getByRole("button", { name: /^Import/ }).count(), isTrial ? 1 : 0);
       }
       const filters = [{ username: { name: user.userName } }];
       assert.equal(bodyOf(await peer.post("/users/_search", filters)).result.length, 1);

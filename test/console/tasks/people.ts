@@ -79,7 +79,7 @@ export const people: readonly Task[] = [
       await delay(1_100); // what was refused is written once a second
       await go(page, `/people/${id}`);
       await titled(page, name);
-      await follow("Sessions");
+      await follow("Refused attempts");
       await rowOf(page, "Wrong password or code").waitFor();
     },
   },
@@ -251,6 +251,9 @@ export const people: readonly Task[] = [
         .getByRole("row")
         .filter({ hasText: appName });
       await row.getByText("offline_access").waitFor();
+      // Where they are signed in names applications whether or not they ask for consent.
+      const signIns = page.getByRole("table", { name: "Where they are signed in" });
+      await signIns.getByText(appName, { exact: false }).waitFor();
       await open(`Withdraw: ${appName}`);
       await confirm("Withdraw");
       await done(page, "Withdraw");
