@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import { storeClosed } from "../refusals.ts";
 import type { Committed, Unit } from "../database.ts";
+import { createGathering } from "../gathering.ts";
 import { checkTexts } from "../texts.ts";
 import { appendFunction } from "./append-function.ts";
 import {
@@ -14,7 +15,6 @@ import {
   type UnitResult,
 } from "./batch.ts";
 import { limits } from "./connect.ts";
-import { createGathering } from "./gathering.ts";
 import { isDefinite, isRetryable, serverError, isBusy, cannotBeReached } from "./errors.ts";
 import { isOvertakenError, type Overtaken } from "./overtaken.ts";
 import { resolveOutcome } from "./outcome.ts";

@@ -1,6 +1,7 @@
 import type { Awaitable } from "../../awaitable.ts";
 import { createFairQueue, type FairQueue } from "../../threads/fair-queue.ts";
 import type { Committed, Unit } from "../database.ts";
+import { createGathering } from "../gathering.ts";
 import { storeBusy, storeOutcomeUnknown, storeUnavailable } from "../refusals.ts";
 import type { Outcome } from "./apply.ts";
 import { type CompiledUnit, refusalAt } from "./compile.ts";
@@ -17,11 +18,6 @@ const mostWaiting = 20_000;
 /** What a flush waits for more units: up to this many times as long as the last one took, within bounds. */
 const worthWaiting = 5;
 const longestWaitMs = { least: 5, most: 25 };
-
-// Where another process writes, nothing holds up this one meanwhile, and units come one by one: a batch waits until it has this part
-// of what the last one had, for so long at most.
-const worthSending = 0.75;
-const longestGatherMs = 2;
 
 type Waiting = {
   unit: Unit;
@@ -146,29 +142,6 @@ export function groupCommits(parts: Committing): GroupCommit {
       }
     },
     rejectAll: (error) => rejectEach(waiting.clear(), () => error),
-  };
-}
-
-/** Lets a batch wait that has much fewer units than the last one: whoever was answered with that one is likely to ask again. */
-function createGathering(flush: () => void) {
-  let inLastBatch = 0;
-  let timer: NodeJS.Timeout | undefined;
-  return {
-    /** Whether it waits; it is asked again with each unit that comes, and flushed when its time is over. */
-    waits(size: number, since: number): boolean {
-      const isFew = size > 0 && size < inLastBatch * worthSending;
-      if (!isFew || Date.now() - since >= longestGatherMs) return false;
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        flush();
-      }, longestGatherMs);
-      return true;
-    },
-    sent(size: number): void {
-      clearTimeout(timer);
-      timer = undefined;
-      inLastBatch = size;
-    },
   };
 }
 

@@ -1,5 +1,5 @@
-// A batch costs this process and the database much that does not depend on how many units it has: it waits until it has this part of
-// the units of the last one, for so long at most.
+// A batch costs much that does not depend on how many units it has: it waits until it has this part of the units of the last one, for so
+// long at most.
 const worthSending = 0.75;
 const longestGatherMs = 2;
 
@@ -13,9 +13,14 @@ export function createGathering(send: () => void) {
   let timer: NodeJS.Timeout | undefined;
   let isDue = false;
   return {
-    /** Whether so many units wait for more; asked again with each that comes. */
-    waits(units: number): boolean {
-      if (units === 0 || isDue || units >= inLastBatch * worthSending) return false;
+    /**
+     * Whether so many units wait for more; asked again with each that comes.
+     *
+     * @param since when the first of them came, where the time that it has waited counts
+     */
+    waits(units: number, since = Date.now()): boolean {
+      const isFew = units > 0 && units < inLastBatch * worthSending;
+      if (!isFew || isDue || Date.now() - since >= longestGatherMs) return false;
       timer ??= setTimeout(() => {
         isDue = true;
         send();

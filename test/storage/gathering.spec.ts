@@ -1,9 +1,9 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
-import { createGathering } from "../../src/storage/postgres/gathering.ts";
+import { createGathering } from "../../src/storage/gathering.ts";
 
-describe("a batch for PostgreSQL", () => {
+describe("a batch of units", () => {
   it("waits while it has less than three quarters of the units of the last one, 2 ms at most (decision 0397)", (context) => {
     mock.timers.enable({ apis: ["setTimeout"] });
     context.after(() => mock.timers.reset());
