@@ -77,15 +77,14 @@ async function explain(client: pg.Client, { sql, params }: Query): Promise<strin
 }
 
 /**
- * Plans for a table of many rows that differ in each column. PostgreSQL chooses by what is in the table; the rows are taken back.
- * Plans of SQLite follow from the tables alone.
+ * Plans for tables of many rows that differ in each column. PostgreSQL chooses by what is in every table that a query names; the rows
+ * are taken back. Plans of SQLite follow from the tables alone.
  */
 async function plansAmongMany(queries: readonly Query[]): Promise<string[][]> {
   if (engine === "sqlite") return Promise.all(queries.map(planOf));
   return withPostgres(async (client) => {
     await client.query("BEGIN");
-    const [first] = queries;
-    if (first !== undefined) await fill(client, tableOf(first));
+    for (const table of new Set(queries.flatMap(tablesOf))) await fill(client, table);
     const plans: string[][] = [];
     for (const query of queries) plans.push(await explain(client, query));
     await client.query("ROLLBACK");
@@ -122,7 +121,11 @@ async function fill(client: pg.Client, table: string): Promise<void> {
   await client.query(`ANALYZE "${table}"`);
 }
 
-const tableOf = ({ sql }: Query): string => /from "(\w+)"/.exec(sql)?.[1] ?? "";
+const tablesOf = ({ sql }: Query): string[] =>
+  [...sql.matchAll(/(?:from|join) "(\w+)"/g)].flatMap(([, table = ""]) => table);
+
+/** The table whose rows a query answers. */
+const tableOf = (query: Query): string => tablesOf(query)[0] ?? "";
 
 /** Whether rows are sorted: else they come in the order of an index, so that a page reads as many as it shows. */
 const isSorted = (plan: readonly string[]): boolean =>
