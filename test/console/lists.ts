@@ -263,7 +263,11 @@ export function describeLists(): void {
       await using visit = await enter(`/ui/console/people?org=${organizationId}`);
       const { page, id, loginName } = visit;
       const dialog = dialogOf(page);
+      const firstAt = await page.getByLabel("Mark: zebu-1").boundingBox();
       for (const nth of [1, 2, 3]) await page.getByLabel(`Mark: zebu-${nth}`).check();
+      await page.getByText("Marked: 3").waitFor();
+      // Whoever marks one after the other must not mark another one than they see.
+      assert.deepEqual(await page.getByLabel("Mark: zebu-1").boundingBox(), firstAt);
       let calls = 0;
       await page.route(/DeleteUser/, async (route) => {
         calls += 1;

@@ -97,7 +97,6 @@ export function ListPage({ route, listed, sequence }: ListProps) {
         {listed.isByLanguage === true && <LanguageFilter chosen={language} />}
         <ExportButton word={route.word} columns={listed.columns} {...{ message, all: pages.all }} />
       </div>
-      <Marked {...{ marks, nameOf }} actions={selected} rows={pages.rows ?? []} />
       <List
         label={t(route.word)}
         pages={pages}
@@ -107,6 +106,7 @@ export function ListPage({ route, listed, sequence }: ListProps) {
         hint={listed.hint}
         goesOn
       />
+      <Marked {...{ marks, nameOf }} actions={selected} rows={pages.rows ?? []} />
     </>
   );
 }

@@ -34,7 +34,7 @@ export function Selection({
     if (open?.isSent === true) end();
   };
   return (
-    <div className={style["actions"]}>
+    <div className={style["marked"]}>
       <p role="status">{`${t("marked")}: ${rows.length}`}</p>
       {actions.map((action) => (
         <button
