@@ -43,10 +43,11 @@ async function serve(scheme: "http" | "https"): Promise<void> {
 
 let appPort: number;
 let forgePort: number;
+let listenerPort: number;
 
 // Run one after another in one shell, as a reader would type them; only address and folder are those of this test.
 async function typed(): Promise<string[]> {
-  [appPort, forgePort] = [await freePort(), await freePort()];
+  [appPort, forgePort, listenerPort] = [await freePort(), await freePort(), await freePort()];
   const stdout = await inShell(blocks.map((block) => `${block}\necho; echo ----`).join("\n"));
   return stdout.split("----\n").map((part) => part.trim());
 }
@@ -58,10 +59,13 @@ async function inShell(lines: string): Promise<string> {
     .replaceAll("--http2-prior-knowledge ", url.startsWith("https:") ? "" : "$&")
     .replaceAll("localhost:3000", `localhost:${appPort}`)
     .replaceAll("localhost:4000", `localhost:${forgePort}`)
+    .replaceAll("9871", String(listenerPort))
     .replaceAll("data/bootstrap.json", join(service.kernel.config.dataDir, "bootstrap.json"));
   const { stdout } = await promisify(execFile)("bash", ["-euc", script], {
     cwd: root,
     env: { ...process.env, ...trust },
+    // It waits for deliveries in loops.
+    timeout: 400_000,
   });
   return stdout;
 }

@@ -26,12 +26,17 @@ async function sendTo(
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const ports = [service.app.port, second.port];
-  const answer = await fetch(`http://localhost:${ports[turn % 2]}${path}`, {
-    method: "POST",
-    body: new URLSearchParams(form),
-    headers,
-  });
-  return read(answer);
+  for (let attempt = 1; ; attempt++) {
+    const answer = await fetch(`http://localhost:${ports[turn % 2]}${path}`, {
+      method: "POST",
+      body: new URLSearchParams(form),
+      headers,
+    });
+    // A database that is slow to answer on a busy machine: nothing has happened, and a client tries again.
+    if (answer.status !== 503 || attempt === 10) return read(answer);
+    await answer.body?.cancel();
+    await delay(Number(answer.headers.get("retry-after") ?? 1) * 1_000);
+  }
 }
 const together = (count: number, attempt: (turn: number) => Promise<Answer>) =>
   Promise.all(Array.from({ length: count }, (_, turn) => attempt(turn)));
@@ -46,7 +51,7 @@ describe("two processes that serve one store", () => {
       const answers = await together(50, (turn) => sendTo(turn, paths.token, form, basic(client)));
       assert.equal(answers.filter(({ status }) => status === 200).length, 1);
       for (const { status, body } of answers) {
-        if (status !== 200) assert.equal(body.error, "invalid_grant");
+        if (status !== 200) assert.equal(body.error, "invalid_grant", JSON.stringify(body));
       }
     }
   });
