@@ -340,7 +340,7 @@ function portsOf(
     instances: instanceReader(db),
     organizations,
     memberships,
-    powers: powerReader(db),
+    powers: powerReader(deps),
     registrations: registrationReader(deps),
     stepUp: stepUp({ db, organizations, now }),
     features,

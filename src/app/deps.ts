@@ -14,6 +14,7 @@ import { createFederation } from "../federation/index.ts";
 import { type OidcPorts, tokensInName } from "../oidc/store/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { createFollowers, type createRefusals, type EventPorts } from "../resources/event/index.ts";
+import { projectGrantsOf, userGrantsOf } from "../resources/grant/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
 import type { createCredentialUses } from "../resources/object/credential-uses.ts";
 import {
@@ -68,6 +69,7 @@ export function depsOf(
 ): ServiceDeps {
   const { config, db, events, logger, secrets, now, newId, featureDefaults } = kernel;
   const organizations = organizationReader(db);
+  const memberships = membershipReader(db);
   // What callers are told must be as new as what any replica has acknowledged.
   const currentOrganizations = {
     byId: current(db, organizations.byId),
@@ -84,7 +86,9 @@ export function depsOf(
     secrets,
     tenancy: organizationTenancy(db, currentOrganizations),
     organizations: currentOrganizations,
-    memberships: membershipReader(db),
+    memberships,
+    projectGrants: projectGrantsOf(db, memberships),
+    userGrants: userGrantsOf(db, memberships),
     policies: policiesOf(db),
     webKeys: webKeysOf({ db, newId, secrets }),
     timesOf: oidcSettingsReader(db),

@@ -6,6 +6,7 @@ import type { ServiceDeps } from "./deps.ts";
 import type { PlaceOf } from "./places.ts";
 import { signIns } from "./sign-ins.ts";
 import { allowedApps } from "./allowed-apps.ts";
+import { grantedRoles } from "./granted-roles.ts";
 import { appReader } from "../resources/app/index.ts";
 import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/policy/branding.ts";
@@ -50,6 +51,7 @@ export function openLogin(
     placeOf: parts.placeOf,
     signIns,
     allowedApps,
+    grantedRoles,
   };
 
   const ports: LoginPorts = {

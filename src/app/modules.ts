@@ -20,7 +20,7 @@ import { authModule } from "../resources/auth/index.ts";
 import { consentEvents, consentModule, formerConsents } from "../resources/consent/index.ts";
 import { domainModule, domainPages } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
-import { grantModule, grantsOfProjects } from "../resources/grant/index.ts";
+import { grantModule } from "../resources/grant/index.ts";
 import { idpModule } from "../resources/idp/index.ts";
 import { instanceModule } from "../resources/instance/index.ts";
 import { linkHolders, managedMembers, membershipModule } from "../resources/membership/index.ts";
@@ -77,14 +77,14 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   smsModule,
   userModule,
   domainModule,
-  projectModule(grantsOfProjects),
+  projectModule,
   grantModule,
   appModule(formerTokens, formerConsents),
   membershipModule,
   consentModule(tokenUse),
   sessionModule(endKept),
   signInModule(signedInApps),
-  authModule(grantsOfProjects),
+  authModule,
   actionModule,
   executorModule,
   managementModule(passkeyPage, {

@@ -1,3 +1,4 @@
+import type { ProjectGrants, UserGrants } from "../authz/grants.ts";
 import type { MembershipReader, OrganizationReader } from "../authz/ports.ts";
 import type { Policies } from "../authz/policies.ts";
 import type { ServiceBinding } from "../authz/service.ts";
@@ -27,6 +28,10 @@ export type Deps = {
   organizations: OrganizationReader;
   /** What users are members of, as far as they have accepted it. */
   memberships: MembershipReader;
+  /** Which projects are granted to which organizations. */
+  projectGrants: ProjectGrants;
+  /** Which roles in projects users were granted. */
+  userGrants: UserGrants;
   /** What is in force of settings that many slices ask for. */
   policies: Policies;
   newId: () => string;

@@ -62,7 +62,18 @@ export const oidcModule = (endings: Reactions): Module<Deps & OidcPorts> => ({
 
 /** The ports of what clients call. */
 export function clientPorts(
-  deps: Pick<Deps, "db" | "events" | "memberships" | "secrets" | "policies" | "now" | "newId"> &
+  deps: Pick<
+    Deps,
+    | "db"
+    | "events"
+    | "memberships"
+    | "projectGrants"
+    | "userGrants"
+    | "secrets"
+    | "policies"
+    | "now"
+    | "newId"
+  > &
     SettingPorts &
     KeyPorts & {
       features: FeatureReader;

@@ -10,7 +10,7 @@ import type { Deps } from "../../projection/module.ts";
 import { appFinder } from "../app/index.ts";
 import type { Finder } from "../object/finder.ts";
 import { organizationFinder } from "../org/index.ts";
-import { type GrantsOfProjects, projectFinder } from "../project/index.ts";
+import { projectFinder } from "../project/index.ts";
 import { type UserDeps, userFinder } from "../user/index.ts";
 import { heldPermissions } from "./held-permissions.ts";
 
@@ -24,10 +24,7 @@ export type AuthDeps = Deps & AuthPorts & Pick<UserDeps, "userSchemas">;
 /** Of each kind. */
 const mostFound = 20;
 
-export function authHandlers(
-  deps: AuthDeps,
-  grants: Pick<GrantsOfProjects, "isGranted">,
-): Handlers<typeof AuthService> {
+export function authHandlers(deps: AuthDeps): Handlers<typeof AuthService> {
   /** Finds what the search of the same kind would show. */
   const asShownBy = <R>(search: DescMethod, find: Finder<R>) => {
     const policy = deps.policyOf(search);
@@ -38,7 +35,7 @@ export function authHandlers(
     OrganizationService.method.searchOrganizations,
     organizationFinder(deps),
   );
-  const projects = asShownBy(ProjectService.method.searchProjects, projectFinder(deps, grants));
+  const projects = asShownBy(ProjectService.method.searchProjects, projectFinder(deps));
   const apps = asShownBy(AppService.method.searchApps, appFinder(deps));
 
   return {
