@@ -1,3 +1,4 @@
+import type { AppReader } from "../authz/apps.ts";
 import type { ProjectGrants, UserGrants } from "../authz/grants.ts";
 import type { MembershipReader, OrganizationReader } from "../authz/ports.ts";
 import type { Policies } from "../authz/policies.ts";
@@ -28,6 +29,8 @@ export type Deps = {
   organizations: OrganizationReader;
   /** What users are members of, as far as they have accepted it. */
   memberships: MembershipReader;
+  /** What users log in to. */
+  apps: AppReader;
   /** Which projects are granted to which organizations. */
   projectGrants: ProjectGrants;
   /** Which roles in projects users were granted. */

@@ -1,3 +1,5 @@
+import type { FoundApp } from "../../authz/apps.ts";
+import { consoleClientId } from "../../authz/console-client.ts";
 import type { ProjectGrants } from "../../authz/grants.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
@@ -5,7 +7,6 @@ import { rowWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
-import { type ApiAccess, consoleClientId, type FoundApp } from "../app/index.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
 import { requireUser, tellNews } from "../user/index.ts";
@@ -21,13 +22,8 @@ type User = { id: string; organizationId: string };
 /** What of an app decides what people can give it. */
 type AskingApp = Pick<
   FoundApp,
-  "clientId" | "name" | "projectId" | "organizationId" | "isOwnerMade" | "isLegacy"
-> & {
-  apiAccess:
-    | (Readonly<Omit<ApiAccess, Reach>> & { readonly [K in Reach]: readonly string[] })
-    | undefined;
-};
-type Reach = "permissions" | "organizationIds";
+  "clientId" | "name" | "projectId" | "organizationId" | "apiAccess" | "isOwnerMade" | "isLegacy"
+>;
 
 /** What a person is asked for: the words of the scope, and how much of their power, where our own APIs are among them. */
 type Choice = ConsentedAccess["kind"];
