@@ -16,7 +16,7 @@ import { recoveryCodesRoute } from "./routes/recovery-codes.ts";
 import { securityRoute } from "./routes/security.ts";
 import { sessionsRoute } from "./routes/sessions.ts";
 
-export type { AllowedApp, AllowedApps, Own, Part, SignIns } from "./own.ts";
+export type { AllowedApp, AllowedApps, GrantedRoles, Own, Part, SignIns } from "./own.ts";
 export { accountPaths } from "./paths.ts";
 
 /** The pages on which people see and rule of what is their own (`/ui/account`). */

@@ -31,6 +31,7 @@ export type AccountParts = RouteParts & {
   requireStepUp: StepUp["require"];
   signIns: SignIns;
   allowedApps: AllowedApps;
+  grantedRoles: GrantedRoles;
   /** The place of an address, as far as whoever runs the service has named it. */
   placeOf(address: string): string | undefined;
 };
@@ -73,6 +74,16 @@ export type AllowedApps = {
   /** The same as the API tells it, a message in JSON each. */
   written(own: Pick<Own, "call" | "user">, part: Part): Promise<readonly JsonValue[]>;
   end(own: Pick<Own, "call">, id: string): Promise<unknown>;
+};
+
+/** What is asked of user grants, as the person. */
+export type GrantedRoles = {
+  search(
+    own: Pick<Own, "call" | "user">,
+    part: Part,
+  ): Promise<readonly { projectId: string; organizationId: string; roles: readonly string[] }[]>;
+  /** The same as the API tells it, a message in JSON each. */
+  written(own: Pick<Own, "call" | "user">, part: Part): Promise<readonly JsonValue[]>;
 };
 
 /** A page, and whose account it is of. */

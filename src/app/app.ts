@@ -31,7 +31,6 @@ import { type ServiceDeps, budgetsOf, depsOf, partOf } from "./deps.ts";
 import { deviceApproval } from "../oidc/core/device-approval.ts";
 import { createProvider } from "../oidc/core/provider.ts";
 import { clientPorts, oidcAccessTokens } from "../oidc/store/index.ts";
-import { appReader } from "../resources/app/index.ts";
 import { createConsents } from "../resources/consent/index.ts";
 import { createRefusals } from "../resources/event/index.ts";
 import { metricsOf } from "./service-metrics.ts";
@@ -84,7 +83,7 @@ export async function startApp(
   kernel: Kernel,
   parts: { resolver?: NameResolver; siblings?: Siblings } = {},
 ): Promise<App> {
-  const { config, db, logger } = kernel;
+  const { config, logger } = kernel;
   const { siblings = alone } = parts;
   const isShared = siblings.number !== undefined;
   const services = openServices(kernel, siblings, parts.resolver);
@@ -109,7 +108,7 @@ export async function startApp(
       endpoints,
       routes: restRoutes(endpoints),
       probes: probes(readiness),
-      crossOrigin: crossOrigin(ports.instances, appReader(db)),
+      crossOrigin: crossOrigin(ports.instances, deps.apps),
       webEndpoints: oidc.direct,
       serveWeb,
       streamServices: publicServices,
@@ -340,7 +339,7 @@ function portsOf(
     instances: instanceReader(db),
     organizations,
     memberships,
-    powers: powerReader(db),
+    powers: powerReader(deps),
     registrations: registrationReader(deps),
     stepUp: stepUp({ db, organizations, now }),
     features,

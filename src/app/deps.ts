@@ -13,7 +13,9 @@ import { checkTargetUrl, type egressAllowInForce } from "../egress/url-guard.ts"
 import { createFederation } from "../federation/index.ts";
 import { type OidcPorts, tokensInName } from "../oidc/store/index.ts";
 import type { Deps } from "../projection/module.ts";
+import { appReader, isClientSecretOf } from "../resources/app/index.ts";
 import { createFollowers, type createRefusals, type EventPorts } from "../resources/event/index.ts";
+import { projectGrantsOf, userGrantsOf } from "../resources/grant/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
 import type { createCredentialUses } from "../resources/object/credential-uses.ts";
 import {
@@ -68,6 +70,8 @@ export function depsOf(
 ): ServiceDeps {
   const { config, db, events, logger, secrets, now, newId, featureDefaults } = kernel;
   const organizations = organizationReader(db);
+  const memberships = membershipReader(db);
+  const apps = appReader(db);
   // What callers are told must be as new as what any replica has acknowledged.
   const currentOrganizations = {
     byId: current(db, organizations.byId),
@@ -84,7 +88,14 @@ export function depsOf(
     secrets,
     tenancy: organizationTenancy(db, currentOrganizations),
     organizations: currentOrganizations,
-    memberships: membershipReader(db),
+    memberships,
+    apps,
+    clientApps: {
+      ...apps,
+      isSecretOf: (app, secret) => isClientSecretOf(secrets, app, secret),
+    },
+    projectGrants: projectGrantsOf(db, memberships),
+    userGrants: userGrantsOf(db, memberships),
     policies: policiesOf(db),
     webKeys: webKeysOf({ db, newId, secrets }),
     timesOf: oidcSettingsReader(db),

@@ -6,7 +6,7 @@ import type { ServiceDeps } from "./deps.ts";
 import type { PlaceOf } from "./places.ts";
 import { signIns } from "./sign-ins.ts";
 import { allowedApps } from "./allowed-apps.ts";
-import { appReader } from "../resources/app/index.ts";
+import { grantedRoles } from "./granted-roles.ts";
 import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/policy/branding.ts";
 import { languageReader } from "../settings/policy/language.ts";
@@ -34,12 +34,11 @@ export function openLogin(
     logger: Logger;
   },
 ): ReturnType<typeof createLogin> {
-  const { db, events, secrets, organizations, memberships, policies, newId, now } = deps;
+  const { apps, db, events, secrets, organizations, memberships, policies, newId, now } = deps;
   const policy = loginSettingsReader(db);
   const branding = brandingReader(db);
   const languages = languageReader(db);
   const ownTexts = textReader(db);
-  const apps = appReader(db);
   const demanded = demandReader(deps);
   const instance = instanceFacts(db);
 
@@ -50,6 +49,7 @@ export function openLogin(
     placeOf: parts.placeOf,
     signIns,
     allowedApps,
+    grantedRoles,
   };
 
   const ports: LoginPorts = {

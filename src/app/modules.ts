@@ -8,6 +8,8 @@ import type { ServiceDeps } from "./deps.ts";
 import { on } from "../projection/projection.ts";
 import {
   endKept,
+  endOfApiConsents,
+  endOfApp,
   endOfConsent,
   formerTokens,
   oidcModule,
@@ -15,12 +17,25 @@ import {
   tokenUse,
 } from "../oidc/store/index.ts";
 import { actionModule } from "../resources/action/index.ts";
-import { appModule, appsWhere } from "../resources/app/index.ts";
+import {
+  appEvents,
+  appModule,
+  apps,
+  appSearch,
+  appsWhere,
+  formerAudience,
+} from "../resources/app/index.ts";
 import { authModule } from "../resources/auth/index.ts";
-import { consentEvents, consentModule, formerConsents } from "../resources/consent/index.ts";
+import {
+  consentEvents,
+  consentModule,
+  forgetApp,
+  formerConsents,
+  takeApiAccess,
+} from "../resources/consent/index.ts";
 import { domainModule, domainPages } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
-import { grantModule, grantsOfProjects } from "../resources/grant/index.ts";
+import { grantModule } from "../resources/grant/index.ts";
 import { idpModule } from "../resources/idp/index.ts";
 import { instanceModule } from "../resources/instance/index.ts";
 import { linkHolders, managedMembers, membershipModule } from "../resources/membership/index.ts";
@@ -77,23 +92,36 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   smsModule,
   userModule,
   domainModule,
-  projectModule(grantsOfProjects),
+  projectModule,
   grantModule,
-  appModule(formerTokens, formerConsents),
+  appModule(formerTokens(formerAudience), formerConsents(formerAudience)),
   membershipModule,
-  consentModule(tokenUse),
+  consentModule(
+    tokenUse,
+    on(appEvents, {
+      "project.application.removed": forgetApp,
+      "project.application.consents.ended": takeApiAccess,
+    }),
+  ),
   sessionModule(endKept),
   signInModule(signedInApps),
-  authModule(grantsOfProjects),
+  authModule(appSearch),
   actionModule,
   executorModule,
   managementModule(passkeyPage, {
     passwords: passwordSettings,
     domainsOf: domainPages,
     members: managedMembers,
+    apps,
   }),
   setupModule,
   loginModule,
   consoleModule,
-  oidcModule(on(consentEvents, { "user.consent.revoked": endOfConsent })),
+  oidcModule(
+    on(consentEvents, { "user.consent.revoked": endOfConsent }),
+    on(appEvents, {
+      "project.application.removed": endOfApp,
+      "project.application.consents.ended": endOfApiConsents,
+    }),
+  ),
 ];

@@ -47,7 +47,7 @@ export function openNotices(
   const domainOf = primaryDomainReader(deps.db);
   return createNotices(deps, {
     ...ports,
-    powers: powerReader(deps.db),
+    powers: powerReader(deps),
     providers: { mail: mailProviderOf(deps), sms: smsProviderOf(deps) },
     issuerOf: async (instanceId) => issuerOf(externalUrl, await domainOf(instanceId)),
     // The pages are loaded with the first of them.

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
+import { consoleCallback, consoleClientId, consoleSecret } from "../authz/console-client.ts";
 import { invalidArgument, permissionDenied } from "../errors.ts";
 import { authorizePath } from "../oidc/core/authorize/index.ts";
 import { endSessionPath } from "../oidc/core/end-session.ts";
 import { revocationPath, tokenPath } from "../oidc/core/paths.ts";
 import { idpScope, organizationScope } from "../oidc/core/scope.ts";
 import type { Deps } from "../projection/module.ts";
-import { consoleCallback, consoleClientId, consoleSecret } from "../resources/app/index.ts";
 import { loginCookie, sessionCookie } from "./cookies.ts";
 import { consolePath, loginPath, logoutPath } from "./paths.ts";
 import { type ConsoleSessions, isOfConsole, isTls } from "./sessions.ts";

@@ -7,7 +7,6 @@ import type { EgressClient } from "../egress/client.ts";
 import type { LoggedEvent } from "../eventstore/eventstore.ts";
 import type { JobHandlers } from "../jobs/job.ts";
 import type { Deps } from "../projection/module.ts";
-import { appReader } from "../resources/app/index.ts";
 import {
   type ActionPorts,
   cachedActions,
@@ -62,11 +61,10 @@ type Parts = {
 };
 
 export function createExecutor(deps: Deps & ActionPorts, parts: Parts): Executor {
-  const { events, secrets, newId, now } = deps;
+  const { apps, events, secrets, newId, now } = deps;
   const { db, logger, methodOf } = parts;
   const planOf = cachedActions(db, compilePlan);
   const targetOf = targetReader(db);
-  const apps = appReader(db);
   const circuits = createCircuits({ now: () => performance.now(), random: Math.random });
   const meter = createMeter();
   const records = createRecords(deps, (err) =>

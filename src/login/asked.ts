@@ -1,4 +1,4 @@
-import type { FoundApp } from "../resources/app/index.ts";
+import type { FoundApp } from "../authz/apps.ts";
 import type { Consents } from "./ports.ts";
 import type { AccessView } from "./parts/access.ts";
 import type { LoginUsers } from "./users.ts";

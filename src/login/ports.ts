@@ -5,7 +5,7 @@ import type { At } from "../oidc/core/ports.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
 import type { WriteContext } from "../eventstore/transaction.ts";
-import type { FoundApp } from "../resources/app/index.ts";
+import type { FoundApp } from "../authz/apps.ts";
 import type { DemandReader } from "../resources/session/index.ts";
 import type { LoginPolicy } from "../settings/policy/login.ts";
 import type { PasswordPolicy } from "../authz/policies.ts";

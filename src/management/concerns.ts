@@ -1,7 +1,6 @@
 import { refusalOfId } from "../authz/chosen-id.ts";
 import type { Concern, Deps } from "../projection/module.ts";
 import { columnIn, equals } from "../projection/rows.ts";
-import { apps } from "../resources/app/index.ts";
 import { organizations } from "../resources/org/index.ts";
 import { projects } from "../resources/project/index.ts";
 import { userAuthenticators, users } from "../resources/user/index.ts";
@@ -11,8 +10,11 @@ import type { AnyTable } from "../storage/table.ts";
 
 const mostTold = 20;
 
-/** Ids, client ids and usernames from before there was a rule for what callers choose (J7). What has them keeps them. */
-export async function idConcerns({ db }: Pick<Deps, "db">): Promise<Concern[]> {
+/**
+ * Ids, client ids and usernames from before there was a rule for what callers choose (J7). What has them keeps them.
+ * @param apps the table of apps, with their ids and client ids
+ */
+export async function idConcerns({ db }: Pick<Deps, "db">, apps: AnyTable): Promise<Concern[]> {
   const idsIn = (of: AnyTable, name = "id", where?: SQL): Promise<Named[]> => {
     const [instanceId, id] = [columnIn(db, of, "instanceId"), columnIn(db, of, name)];
     return db.read

@@ -4,6 +4,7 @@ import type { MakeMember } from "../authz/ports.ts";
 import { service } from "../authz/service.ts";
 import type { Deps, Module } from "../projection/module.ts";
 import { idConcerns } from "./concerns.ts";
+import type { AnyTable } from "../storage/table.ts";
 import { authorizeExport, exportOrganizations, type Managed } from "./export/export.ts";
 import { importHandlers, importReader } from "./import/handlers.ts";
 import { importKinds } from "./import/kinds.ts";
@@ -26,7 +27,7 @@ export type { ImportPorts } from "./import/batch.ts";
  */
 export const managementModule = (
   passkeyPage: PasskeyPage,
-  managed: Managed,
+  managed: Managed & { apps: AnyTable },
 ): Module<Deps & UserPorts & ImportPorts & { makeMember: MakeMember }> => ({
   events: [],
   projections: [],
@@ -49,7 +50,7 @@ export const managementModule = (
       },
     ),
   ],
-  concerns: idConcerns,
+  concerns: (parts) => idConcerns(parts, managed.apps),
   jobs: (deps) => importJobs(deps, importKinds(deps, { ...deps, ...managed })),
   sweeps: (deps) => [sweepImports(deps)],
 });

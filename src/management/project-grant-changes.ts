@@ -7,7 +7,6 @@ import { organizationOf } from "../authz/tenancy.ts";
 import { invalidField } from "../errors.ts";
 import type { Deps } from "../projection/module.ts";
 import { eventFormatter, position } from "../resources/event/index.ts";
-import { projectGrants } from "../resources/grant/index.ts";
 import { retentionReader } from "../resources/instance/index.ts";
 
 import { profileReader, userNamesReader } from "../resources/user/index.ts";
@@ -33,7 +32,7 @@ export function listProjectGrantChanges(
 ): Handlers<typeof ManagementService>["listProjectGrantChanges"] {
   const { db, events, limits, now } = deps;
   const t = db.table(log);
-  const { tenancy } = deps;
+  const { tenancy, projectGrants } = deps;
   const retention = current(db, retentionReader(db));
   const names = userNamesReader(db);
   const profiles = profileReader(db);

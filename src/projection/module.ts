@@ -1,3 +1,5 @@
+import type { AppReader } from "../authz/apps.ts";
+import type { ProjectGrants, UserGrants } from "../authz/grants.ts";
 import type { MembershipReader, OrganizationReader } from "../authz/ports.ts";
 import type { Policies } from "../authz/policies.ts";
 import type { ServiceBinding } from "../authz/service.ts";
@@ -27,6 +29,12 @@ export type Deps = {
   organizations: OrganizationReader;
   /** What users are members of, as far as they have accepted it. */
   memberships: MembershipReader;
+  /** What users log in to. */
+  apps: AppReader;
+  /** Which projects are granted to which organizations. */
+  projectGrants: ProjectGrants;
+  /** Which roles in projects users were granted. */
+  userGrants: UserGrants;
   /** What is in force of settings that many slices ask for. */
   policies: Policies;
   newId: () => string;

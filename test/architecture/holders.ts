@@ -21,9 +21,17 @@ export const folders: readonly string[] = [
 
 /**
  * What composes slices. The lines that name one there go with it, and the compiler tells which: what the service is made of (`app/`),
- * and what the console shows of which kind of object, and where (`console/declared`, `console/routes.ts`, decision 0355).
+ * what the console shows of which kind of object, and where (`console/declared`, `console/routes.ts`, decision 0355), and what is brought
+ * and taken of which kind by imports and exports, which have every kind of object (`management/import`, `management/export`, `data.proto`).
  */
-const composition = ["src/app", "src/console/declared", "src/console/routes.ts"];
+const composition = [
+  "src/app",
+  "src/console/declared",
+  "src/console/routes.ts",
+  "src/management/import",
+  "src/management/export",
+  "proto/idsvc/management/v1/data.proto",
+];
 
 type Import = { from: string; to: string; names: string };
 

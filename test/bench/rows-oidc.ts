@@ -4,6 +4,8 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { targetsOf } from "../../src/oidc/core/audience.ts";
 import type { At } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
+import { appReader } from "../../src/resources/app/index.ts";
+import { projectGrantsOf, userGrantsOf } from "../../src/resources/grant/index.ts";
 import { membershipReader } from "../../src/resources/membership/index.ts";
 import { policiesOf } from "../../src/app/policies.ts";
 import { webKeysOf } from "../../src/resources/webkey/index.ts";
@@ -220,9 +222,15 @@ async function codesOf(
   const made: string[] = [];
   await withKernel(store, async (kernel) => {
     const features = featureReader(kernel.db, kernel.featureDefaults);
+    const memberships = membershipReader(kernel.db);
+    const apps = appReader(kernel.db);
     const ports = clientPorts({
       ...kernel,
-      memberships: membershipReader(kernel.db),
+      memberships,
+      apps,
+      clientApps: { ...apps, isSecretOf: () => false },
+      projectGrants: projectGrantsOf(kernel.db, memberships),
+      userGrants: userGrantsOf(kernel.db, memberships),
       policies: policiesOf(kernel.db),
       webKeys: webKeysOf(kernel),
       timesOf: oidcSettingsReader(kernel.db),

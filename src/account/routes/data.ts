@@ -5,7 +5,6 @@ import {
   type MessageShape,
   toJson,
 } from "@bufbuild/protobuf";
-import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
 import { GetUserSchema } from "#gen/idsvc/resources/user/v3alpha/user_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
@@ -69,11 +68,8 @@ async function allOf(parts: AccountParts, own: Own): Promise<Record<string, Json
   const metadata = await every(UserService.method.searchUserMetadata, (method, query) =>
     call(method, { id, query }),
   );
-  const grants = await every(UserGrantService.method.searchUserGrants, (method, query) =>
-    call(method, {
-      query,
-      filters: [{ filter: { case: "inUserIds", value: { ids: [id] } } }],
-    }),
+  const grants = await allParts(limit, (offset) =>
+    parts.grantedRoles.written(own, { limit, offset }),
   );
   const sessions = await every(SessionService.method.searchSessions, (method, query) =>
     call(method, { query, filters: [{ filter: { case: "userId", value: id } }] }),

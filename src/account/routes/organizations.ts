@@ -1,4 +1,3 @@
-import { UserGrantService } from "#gen/idsvc/resources/grant/v3alpha/user_grant_service_pb.ts";
 import type { Route } from "../../login/route.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import { partsAt, startOf } from "../../login/parts/pager.ts";
@@ -9,20 +8,18 @@ import { accountPaths } from "../paths.ts";
 
 /** Where the person belongs, and the roles that they were given. */
 export function organizationsRoute(parts: AccountParts): Route {
-  const { users, db, deps } = parts;
+  const { users, db, deps, grantedRoles } = parts;
   const projects = projectReader(db);
 
-  async function grantsOf({ call, context, user }: Own, from: number) {
-    const { instanceId } = context.at;
-    const { result } = await call(UserGrantService.method.searchUserGrants, {
-      query: { limit: atMost(parts, rowsOfPage + 1), offset: BigInt(from) },
-      filters: [{ filter: { case: "inUserIds", value: { ids: [user.id] } } }],
-    });
+  async function grantsOf(own: Own, from: number) {
+    const { instanceId } = own.context.at;
+    const part = { limit: atMost(parts, rowsOfPage + 1), offset: from };
+    const granted = await grantedRoles.search(own, part);
     return Promise.all(
-      result.map(async ({ details, userGrant }) => ({
-        project: (await projects.byId(instanceId, userGrant?.projectId ?? ""))?.name ?? "",
-        organization: await users.organizationName(instanceId, details?.resourceOwner?.id ?? ""),
-        roles: userGrant?.roleKeys ?? [],
+      granted.map(async ({ projectId, organizationId, roles }) => ({
+        project: (await projects.byId(instanceId, projectId))?.name ?? "",
+        organization: await users.organizationName(instanceId, organizationId),
+        roles,
       })),
     );
   }

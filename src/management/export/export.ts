@@ -12,12 +12,15 @@ import { rowById } from "../../projection/ids.ts";
 import type { Database } from "../../storage/database.ts";
 import type { Row } from "../../storage/table.ts";
 import { idpsOf } from "./idps.ts";
-import { belowProjects, type Part } from "./parts.ts";
+import { appsOf } from "./apps.ts";
+import { projectGrantsOf, rolesOf, userGrantsOf } from "./grants.ts";
+import type { Of, Part } from "./parts.ts";
+import { projectsOf } from "./projects.ts";
 import { pagesOf } from "../../projection/pages.ts";
 import type { ManagedSettings } from "../policy-names.ts";
 import { policiesOf } from "./policies.ts";
 import type { MemberPorts } from "../import/members.ts";
-import { type ExportedMember, usersOf } from "./users.ts";
+import { type ExportedMember, toMembers, usersOf } from "./users.ts";
 import { organizationMissing } from "../../authz/tenancy.ts";
 
 type Organization = Row<typeof organizations>;
@@ -49,7 +52,8 @@ export function exportOrganizations(
 ): Handlers<typeof ManagementService>["export"] {
   const { db, events } = deps;
   const byId = rowById(db, organizations);
-  const people = usersOf(deps, members.pagesOf(deps.db));
+  const people = usersOf(deps);
+  const membersOf = members.pagesOf(db);
   const policies = policiesOf(db, groups);
   const domains = domainsOf?.(db) ?? (() => []);
 
@@ -82,8 +86,14 @@ export function exportOrganizations(
       };
     }
     yield* idpsOf(db, instanceId, id);
-    yield* belowProjects(deps, instanceId, id, serviceProject);
+    const mine: Of = { instanceId, organizationId: id, serviceProject };
+    yield* projectsOf(db, mine);
+    yield* rolesOf(db, mine);
+    yield* appsOf(deps, mine);
+    yield* projectGrantsOf(db, mine);
     yield* people(instanceId, id, wanted);
+    yield* userGrantsOf(db, mine);
+    for await (const page of membersOf(instanceId, id)) yield toMembers(page);
   }
 
   return async function* ({ orgIds, excludedOrgIds, withPasswords, withOtp }, { instanceId }) {

@@ -5,7 +5,6 @@ import {
   type ImportedMachineSchema,
 } from "#gen/idsvc/management/v1/data_pb.ts";
 import type { Deps } from "../../projection/module.ts";
-import { userGrants } from "../../resources/grant/index.ts";
 import {
   authenticatorReader,
   type AuthenticatorRow,
@@ -26,14 +25,8 @@ const valuesAPage = 20;
 type UserRow = Row<typeof users>;
 type Wanted = { withPasswords: boolean; withOtp: boolean };
 
-/** The users of an organization, what is kept with them, and what they may do. */
-export function usersOf(
-  deps: Deps,
-  membersOf: (
-    instanceId: string,
-    organizationId: string,
-  ) => AsyncIterable<readonly ExportedMember[]>,
-) {
+/** The users of an organization, and what is kept with them. */
+export function usersOf(deps: Deps) {
   const { db, secrets, now } = deps;
   const authenticators = authenticatorReader(db);
   const secretsOf = secretsReader(secrets);
@@ -81,21 +74,6 @@ export function usersOf(
     )) {
       yield { userMetadata: page.map(({ userId, id: key, value }) => ({ userId, key, value })) };
     }
-    const grantKey = ["userId", "projectId", "projectGrantId"] as const;
-    for await (const page of pagesOf(db, userGrants.table, grantKey, instanceId, mine)) {
-      yield {
-        userGrants: page.map(({ userId, projectId, projectGrantId, roleKeys, state }) => ({
-          userId,
-          projectId,
-          projectGrantId,
-          roleKeys,
-          inactive: state !== "active",
-        })),
-      };
-    }
-    for await (const page of membersOf(instanceId, organizationId)) {
-      yield toMembers(page);
-    }
   };
 }
 
@@ -141,7 +119,7 @@ export type ExportedMember = Record<
   string
 > & { roles: string[] };
 
-function toMembers(rows: readonly ExportedMember[]): Part {
+export function toMembers(rows: readonly ExportedMember[]): Part {
   const of = (type: string) => rows.filter(({ contextType }) => contextType === type);
   return {
     orgMembers: of("organization").map(({ userId, roles }) => ({ userId, roles })),

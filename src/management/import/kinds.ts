@@ -1,4 +1,5 @@
 import type { UserDeps } from "../../resources/user/index.ts";
+import { appKinds } from "./apps.ts";
 import { grantKinds } from "./grants.ts";
 import { idpKinds } from "./idps.ts";
 import type { Kind } from "./kind.ts";
@@ -8,7 +9,7 @@ import { messageKinds, messageLists } from "./messages.ts";
 import { organizationKinds } from "./organizations.ts";
 import { policyKinds } from "./policies.ts";
 import type { ManagedSettings } from "../policy-names.ts";
-import { projectKinds } from "./projects.ts";
+import { projectKind } from "./projects.ts";
 import { userKinds } from "./users.ts";
 
 export type RankedKind = Kind & { rank: number };
@@ -26,7 +27,8 @@ export function importKinds(
     ...policyKinds(managed),
     ...messageKinds(),
     ...idpKinds(deps),
-    ...projectKinds(deps),
+    projectKind(deps),
+    ...appKinds(deps),
     ...userKinds(deps, managed),
     ...linkKinds(deps),
     ...grantKinds(deps),

@@ -7,7 +7,7 @@ import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Foreseen } from "../../eventstore/unit.ts";
 import type { Deps } from "../../projection/module.ts";
 import { app } from "../../resources/app/index.ts";
-import { projectGrants, roles as projectRoles } from "../../resources/grant/index.ts";
+import { projectGrants } from "../../resources/grant/index.ts";
 import { idp } from "../../resources/idp/index.ts";
 import { organization } from "../../resources/org/index.ts";
 import { projects } from "../../resources/project/index.ts";
@@ -16,6 +16,7 @@ import type { ClaimChange } from "../../storage/database.ts";
 import { columnsWhere, rowsWhere } from "../../projection/rows.ts";
 import { claims } from "../../storage/kernel-tables.ts";
 import { putRow, type RowChange } from "../../storage/row-change.ts";
+import { roleReader } from "./grants.ts";
 import type { Known, Note, NoteType, Ref } from "./kind.ts";
 import { importNotes } from "./tables.ts";
 
@@ -189,22 +190,6 @@ function storedNotes(db: Deps["db"], instanceId: string, importId: string) {
       }
     },
     of: (ref: Ref) => noted.get(nameOf(ref)),
-  };
-}
-
-/** Which of these roles of a project the store has; each is read once. */
-function roleReader(db: Deps["db"], instanceId: string) {
-  const roles = new Map<string, boolean>();
-  return async (projectId: string, keys: readonly string[]): Promise<ReadonlySet<string>> => {
-    const nameOfRole = (key: string) => `${projectId}/${key}`;
-    const unknown = keys.filter((key) => !roles.has(nameOfRole(key)));
-    if (unknown.length > 0) {
-      const wanted = { instanceId, projectId, key: unknown };
-      const rows = await columnsWhere(db, projectRoles.table, ["key"], wanted);
-      const found = new Set(rows.map(({ key }) => key));
-      for (const key of unknown) roles.set(nameOfRole(key), found.has(key));
-    }
-    return new Set(keys.filter((key) => roles.get(nameOfRole(key)) === true));
   };
 }
 

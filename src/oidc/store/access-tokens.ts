@@ -19,7 +19,7 @@ const longestToken = 16_384;
  * issued does not exist, so no signature is verified here. From memory where nothing of it has ended.
  */
 export function accessTokenReader(
-  parts: Pick<Deps, "db" | "secrets" | "now"> & {
+  parts: Pick<Deps, "db" | "apps" | "secrets" | "now"> & {
     users: Pick<Users, "byId" | "mayUse">;
     clients: Pick<Clients, "byId">;
   },

@@ -1,21 +1,14 @@
+import { consoleCallback, consoleClientId, consoleSecret } from "../../authz/console-client.ts";
 import { type NoteUse, onlySecret } from "../../authz/ports.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Deps } from "../../projection/module.ts";
-import {
-  appReader,
-  consoleCallback,
-  consoleClientId,
-  consoleSecret,
-  type FoundApp,
-  isClientSecretOf,
-  problemsOfRedirect,
-} from "../../resources/app/index.ts";
 import { equalInConstantTime } from "../../crypto/digests.ts";
 import { constantTime } from "../../constant-time.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import type { At, Client, Clients } from "../core/ports.ts";
+import type { AppPorts, ClientApp } from "./app-ports.ts";
 
-type Parts = Pick<Deps, "db" | "secrets" | "now"> & { noteUse: NoteUse };
+type Parts = Pick<Deps, "db" | "secrets" | "now"> & AppPorts & { noteUse: NoteUse };
 
 // No app has it: ids are numbers.
 const nobody = "";
@@ -23,14 +16,13 @@ const nobody = "";
 const refusalMs = 10;
 
 /** The apps of an instance as OAuth clients. */
-export function clientStore({ db, secrets, now, noteUse }: Parts): Clients {
-  const apps = appReader(db);
+export function clientStore({ db, secrets, now, clientApps: apps, noteUse }: Parts): Clients {
   const { refusals } = constantTime(refusalMs);
   const projects = projectReader(db);
   // What an app was made to as long as it does not change: the configuration is made anew with every change.
-  const made = new WeakMap<FoundApp["config"], Client>();
+  const made = new WeakMap<ClientApp["config"], Client>();
 
-  function clientOf(app: FoundApp, roleAssertion: boolean): Client {
+  function clientOf(app: ClientApp, roleAssertion: boolean): Client {
     let client = made.get(app.config);
     if (client?.projectRoleAssertion !== roleAssertion || client.isLegacy !== app.isLegacy) {
       made.set(app.config, (client = toClient(app, roleAssertion)));
@@ -71,9 +63,7 @@ export function clientStore({ db, secrets, now, noteUse }: Parts): Clients {
         );
       }
       const ownerId = client?.appId ?? nobody;
-      const judged = refusals(() =>
-        isClientSecretOf(secrets, { instanceId, appId: ownerId }, secret),
-      );
+      const judged = refusals(() => apps.isSecretOf({ instanceId, appId: ownerId }, secret));
       return whenKnown(judged, (isIt) => {
         if (isIt) noteUse({ instanceId, ownerId, ...onlySecret });
         return isIt;
@@ -94,7 +84,7 @@ export function clientStore({ db, secrets, now, noteUse }: Parts): Clients {
   };
 }
 
-function toClient(app: FoundApp, projectRoleAssertion: boolean): Client {
+function toClient(app: ClientApp, projectRoleAssertion: boolean): Client {
   const { id: appId, clientId, name, projectId, organizationId, config } = app;
   const { apiAccess, isOwnerMade, isLegacy } = app;
   const common = {
@@ -112,9 +102,7 @@ function toClient(app: FoundApp, projectRoleAssertion: boolean): Client {
     return { ...common, kind: "api", authMethod: config.api.authMethodType, ...noLogin };
   }
   const { authMethodType, idTokenSignedResponseAlg, ...oidc } = config.oidc;
-  const refused = oidc.devMode
-    ? []
-    : oidc.redirectUris.filter((uri) => problemsOfRedirect(config.oidc, uri).length > 0);
+  const refused = config.refusedRedirectUris;
   return {
     ...common,
     kind: "oidc",

@@ -5,6 +5,7 @@ import { sweepExpiredRows } from "../../jobs/expired-rows.ts";
 import type { Deps, Module } from "../../projection/module.ts";
 import type { Reactions } from "../../projection/projection.ts";
 import type { Ports } from "../core/ports.ts";
+import type { AppPorts } from "./app-ports.ts";
 import { clientStore } from "./clients.ts";
 import { deviceStore, userCodeRef } from "./devices.ts";
 import { deviceEvents, oidcSessionEvents, refreshTokenEvents, tokenEvents } from "./events.ts";
@@ -31,7 +32,7 @@ import {
 import { tokenStore } from "./tokens.ts";
 import { userStore } from "./users.ts";
 
-export { endOfConsent, formerTokens } from "./projection.ts";
+export { endOfApiConsents, endOfApp, endOfConsent, formerTokens } from "./projection.ts";
 export { tokensInName } from "./tokens-in-name.ts";
 export { endKept, signedInApps, tokenUse } from "./token-use.ts";
 export { oidcAccessTokens } from "./verifier.ts";
@@ -39,15 +40,15 @@ export { oidcAccessTokens } from "./verifier.ts";
 const expiring = [accessTokens, idTokens, refreshTokens, authorizationCodes, assertionIds];
 
 /** What the provider asks of the service, beside what every slice may use. */
-export type OidcPorts = LogoutPorts & KeyPorts & SettingPorts & { noteUse: NoteUse };
+export type OidcPorts = AppPorts & LogoutPorts & KeyPorts & SettingPorts & { noteUse: NoteUse };
 
 /**
  * What the OpenID Provider keeps.
  * @param endings what ends tokens beside what the provider knows
  */
-export const oidcModule = (endings: Reactions): Module<Deps & OidcPorts> => ({
+export const oidcModule = (...endings: Reactions[]): Module<Deps & OidcPorts> => ({
   events: [oidcSessionEvents, tokenEvents, refreshTokenEvents, deviceEvents, logoutEvents],
-  projections: [oidcSessionProjection(endings), logoutProjection],
+  projections: [oidcSessionProjection(...endings), logoutProjection],
   state: [...expiring, deviceAuthorizations],
   sweeps: (deps) => [
     ...expiring.map((rows) => sweepExpiredRows(deps, rows)),
@@ -62,7 +63,20 @@ export const oidcModule = (endings: Reactions): Module<Deps & OidcPorts> => ({
 
 /** The ports of what clients call. */
 export function clientPorts(
-  deps: Pick<Deps, "db" | "events" | "memberships" | "secrets" | "policies" | "now" | "newId"> &
+  deps: Pick<
+    Deps,
+    | "apps"
+    | "db"
+    | "events"
+    | "memberships"
+    | "projectGrants"
+    | "userGrants"
+    | "secrets"
+    | "policies"
+    | "now"
+    | "newId"
+  > &
+    AppPorts &
     SettingPorts &
     KeyPorts & {
       features: FeatureReader;

@@ -1,15 +1,8 @@
 import { on, projection, type Reactions, toReferring } from "../../projection/projection.ts";
-import { appEvents, formerAudiences } from "../../resources/app/index.ts";
 import { organizationEvents } from "../../resources/org/index.ts";
 import { sessionEvents } from "../../resources/session/index.ts";
 import { userEvents } from "../../resources/user/index.ts";
-import {
-  deleteRows,
-  insertRow,
-  putRow,
-  type RowChange,
-  updateRows,
-} from "../../storage/row-change.ts";
+import { deleteRows, insertRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { consentParent, consentsParent } from "../core/api-power.ts";
 import { projectsIn } from "../core/scope.ts";
 import { type OidcSessionAdded, oidcSessionEvents, tokenEvents } from "./events.ts";
@@ -36,13 +29,19 @@ function standsOnConsent({ references, access, scope }: OidcSessionAdded): boole
   return access !== undefined && !(access.kind === "given" && access.trusted);
 }
 
-/** Whom tokens of earlier releases were for (decision 0088). */
-export const formerTokens = on(oidcSessionEvents, {
-  "oidc_session.added": ({ instanceId, payload: { clientId, audience, references } }) =>
-    references !== undefined
-      ? []
-      : audience.map((each) => putRow(formerAudiences, { instanceId, clientId, audience: each })),
-});
+/**
+ * Whom tokens of earlier releases were for (decision 0088).
+ * @param keep keeps that an app had tokens for an audience
+ */
+export const formerTokens = (
+  keep: (former: { instanceId: string; clientId: string; audience: string }) => RowChange,
+): Reactions =>
+  on(oidcSessionEvents, {
+    "oidc_session.added": ({ instanceId, payload: { clientId, audience, references } }) =>
+      references !== undefined
+        ? []
+        : audience.map((each) => keep({ instanceId, clientId, audience: each })),
+  });
 
 /** Ends what a user let an app have. */
 export const endOfConsent = ({
@@ -54,6 +53,19 @@ export const endOfConsent = ({
 }): RowChange[] => [
   deleteRows(oidcSessions, { instanceId, userId, clientId }),
   endDescendants(instanceId, consentParent(clientId, userId)),
+];
+
+type OfApp = { instanceId: string; payload: { clientId: string } };
+
+/** Ends what an app has that is no more. */
+export const endOfApp = ({ instanceId, payload: { clientId } }: OfApp): RowChange[] => [
+  deleteRows(oidcSessions, { instanceId, clientId }),
+];
+
+/** Ends what an app has of all that users let it do at our own APIs. */
+export const endOfApiConsents = ({ instanceId, payload: { clientId } }: OfApp): RowChange[] => [
+  deleteRows(oidcSessions, { instanceId, clientId, hasApiConsent: true }),
+  endDescendants(instanceId, consentsParent(clientId)),
 ];
 
 const reactions: readonly Reactions[] = [
@@ -128,15 +140,6 @@ const reactions: readonly Reactions[] = [
     "user.human.password.removed": endLoginsOfUser,
     "user.sessions.ended": endThoseOfUser,
   }),
-  on(appEvents, {
-    "project.application.removed": ({ instanceId, payload: { clientId } }) => [
-      deleteRows(oidcSessions, { instanceId, clientId }),
-    ],
-    "project.application.consents.ended": ({ instanceId, payload: { clientId } }) => [
-      deleteRows(oidcSessions, { instanceId, clientId, hasApiConsent: true }),
-      endDescendants(instanceId, consentsParent(clientId)),
-    ],
-  }),
   on(organizationEvents, {
     "org.removed": ({ instanceId, aggregateId: organizationId }) => [
       deleteRows(oidcSessions, { instanceId, organizationId }),
@@ -148,5 +151,5 @@ const reactions: readonly Reactions[] = [
  * In the unit of what ends them: however many there are, none outlives it.
  * @param endings what else ends them
  */
-export const oidcSessionProjection = (endings: Reactions) =>
-  projection("oidc_sessions", [oidcSessions, oidcLineage], ...reactions, endings);
+export const oidcSessionProjection = (...endings: Reactions[]) =>
+  projection("oidc_sessions", [oidcSessions, oidcLineage], ...reactions, ...endings);

@@ -1,5 +1,4 @@
 import type { Deps } from "../../projection/module.ts";
-import { appReader } from "../../resources/app/index.ts";
 import { ownProjectReader } from "../../resources/instance/index.ts";
 import type { ApiPower, AudienceRef } from "../core/api-ports.ts";
 import { projectsIn } from "../core/scope.ts";
@@ -22,8 +21,7 @@ const ownProjectName = "idsvc";
  * Reads an audience (J8). Of strings counts only what they cannot be by chance or by choice: the apps of the
  * instance, and projects that the scope asks for or that the token of an app names.
  */
-export function audienceReader({ db }: Pick<Deps, "db">) {
-  const apps = appReader(db);
+export function audienceReader({ db, apps }: Pick<Deps, "db" | "apps">) {
   const ownProject = ownProjectReader(db);
   return async (
     instanceId: string,

@@ -20,7 +20,8 @@ export type OidcSessionReader = (
 const atOnce = 20;
 
 /** An OIDC session that has not ended, nor anything that it came from. */
-export function oidcSessionReader({ db }: Pick<Deps, "db">): OidcSessionReader {
+export function oidcSessionReader(parts: Pick<Deps, "db" | "apps">): OidcSessionReader {
+  const { db } = parts;
   const t = db.table(oidcSessions);
   const byId = db.read
     .select()
@@ -28,7 +29,7 @@ export function oidcSessionReader({ db }: Pick<Deps, "db">): OidcSessionReader {
     .where(and(eq(t.instanceId, parameter("instanceId")), eq(t.id, parameter("id"))))
     .prepare("oidc_session");
   const ends = [oidcSessions, oidcLineage].map(endsOf);
-  const audienceOf = audienceReader({ db });
+  const audienceOf = audienceReader(parts);
   return cachedRead<OidcSession | undefined>(db, ends, async (instanceId, id) => {
     const [row] = await byId.execute({ instanceId, id });
     if (row === undefined) return undefined;

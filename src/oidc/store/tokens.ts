@@ -33,7 +33,7 @@ const mostSessions = 100;
 
 /** Tokens, and the OIDC sessions they stand on. */
 export function tokenStore(
-  parts: Pick<Deps, "db" | "events" | "secrets" | "policies" | "now" | "newId"> & {
+  parts: Pick<Deps, "db" | "apps" | "events" | "secrets" | "policies" | "now" | "newId"> & {
     features: FeatureReader;
     users: Pick<Users, "byId" | "mayUse">;
     clients: Pick<Clients, "byId">;

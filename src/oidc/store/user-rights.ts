@@ -2,31 +2,28 @@ import { whenKnown } from "../../awaitable.ts";
 import { permissionsFrom } from "../../authz/permissions.ts";
 import { impersonation } from "../../authz/roles.ts";
 import type { Deps } from "../../projection/module.ts";
-import { projectGrantReader, userGrantsOf } from "../../resources/grant/index.ts";
 import { organizationNames } from "../../resources/org/index.ts";
 import { projectReader } from "../../resources/project/index.ts";
 import type { At, RolesByProject, User, Users } from "../core/ports.ts";
 import type { Settings } from "../core/settings-ports.ts";
 
-type Parts = Pick<Deps, "db" | "memberships"> & { settings: Pick<Settings, "ownProjectId"> };
+type Parts = Pick<Deps, "db" | "memberships" | "projectGrants" | "userGrants"> & {
+  settings: Pick<Settings, "ownProjectId">;
+};
 
 /** What users may in projects, and who may act for them. */
 export function userRights({
   db,
   memberships,
+  projectGrants,
+  userGrants,
   settings,
 }: Parts): Pick<Users, "roles" | "mayUse" | "mayAddress" | "mayActFor"> {
   const names = organizationNames(db);
-  const grantsOf = userGrantsOf(db);
   const projects = projectReader(db);
-  const projectGrants = projectGrantReader(db);
 
-  const isGrantedTo = async (instanceId: string, projectId: string, organizationId: string) =>
-    (await projectGrants.ofProject(instanceId, projectId)).some(
-      (grant) => grant.state === "active" && grant.grantedOrganizationId === organizationId,
-    );
   const hasRoleIn = async (instanceId: string, userId: string, projectId: string) =>
-    (await grantsOf(instanceId, userId)).some((grant) => grant.projectId === projectId);
+    (await userGrants.ofUser(instanceId, userId)).some((grant) => grant.projectId === projectId);
 
   const mayAddressForeign = async (
     at: At,
@@ -34,13 +31,16 @@ export function userRights({
     projectId: string,
   ): Promise<boolean> =>
     projectId === (await settings.ownProjectId(at)) ||
-    (await isGrantedTo(at.instanceId, projectId, organizationId)) ||
+    (await projectGrants.isGrantedTo(at.instanceId, projectId, organizationId)) ||
     (await hasRoleIn(at.instanceId, id, projectId));
 
   return {
     async roles({ instanceId }, userId, projectIds) {
       const byProject: RolesByProject = {};
-      for (const { projectId, organizationId, roleKeys } of await grantsOf(instanceId, userId)) {
+      for (const { projectId, organizationId, roleKeys } of await userGrants.ofUser(
+        instanceId,
+        userId,
+      )) {
         if (!projectIds.includes(projectId)) continue;
         const { primaryDomain } = await names(instanceId, organizationId);
         const ofProject = (byProject[projectId] ??= {});
@@ -53,7 +53,7 @@ export function userRights({
       whenKnown(projects.byId(instanceId, projectId), (project) => {
         if (project?.state !== "active") return false;
         const isOpen = !project.projectAccessRequired || project.organizationId === organizationId;
-        const mayEnter = isOpen || isGrantedTo(instanceId, projectId, organizationId);
+        const mayEnter = isOpen || projectGrants.isGrantedTo(instanceId, projectId, organizationId);
         return whenKnown(mayEnter, (may) =>
           may && project.authorizationRequired ? hasRoleIn(instanceId, id, projectId) : may,
         );

@@ -15,7 +15,10 @@ import type { Settings } from "../core/settings-ports.ts";
 import { standardClaims } from "./standard-claims.ts";
 import { userRights } from "./user-rights.ts";
 
-type Parts = Pick<Deps, "db" | "memberships" | "secrets" | "now"> & {
+type Parts = Pick<
+  Deps,
+  "db" | "memberships" | "projectGrants" | "userGrants" | "secrets" | "now"
+> & {
   noteUse: NoteUse;
   settings: Pick<Settings, "ownProjectId">;
 };

@@ -40,8 +40,12 @@ function redirectProblems(oidc: OidcConfig): string[] {
   return isMixed && problems.length === 0 ? ["NotAllCombinationsAreAllowed"] : problems;
 }
 
-/** What is wrong with one redirect for this app: without any it works outside of development mode too. */
-export function problemsOfRedirect(oidc: OidcConfig, uri: string): string[] {
+/** The redirects that do not fit the type of the app: they work in development mode only, in which none is refused. */
+export const refusedRedirects = (oidc: OidcConfig): string[] =>
+  oidc.devMode ? [] : oidc.redirectUris.filter((uri) => problemsOfRedirect(oidc, uri).length > 0);
+
+/** What is wrong with one redirect for this app. */
+function problemsOfRedirect(oidc: OidcConfig, uri: string): string[] {
   const kind = redirectKind(uri);
   const isNative = oidc.appType === "native";
   if (kind === "https") return [];

@@ -71,7 +71,7 @@ export function toSoundConfig(message: AppMessage): AppConfig {
   return config;
 }
 
-function toOidc(message: OIDCApp): OidcConfig {
+export function toOidc(message: OIDCApp): OidcConfig {
   const grants = message.grantTypes.map(grantTypes.word);
   const grantsInForce: GrantType[] = grants.length === 0 ? ["authorization_code"] : grants;
   const responses = message.responseTypes.map(toResponseType);

@@ -1,5 +1,5 @@
 import { on, type Projection, projection } from "../../projection/projection.ts";
-import { deleteRows } from "../../storage/row-change.ts";
+import { deleteRows, putRow, type RowChange } from "../../storage/row-change.ts";
 import { table, text } from "../../storage/table.ts";
 import { appEvents } from "./application.ts";
 
@@ -15,6 +15,13 @@ export const formerAudiences = table(
   { instanceId: text(), clientId: text(), audience: text() },
   { key: ["instanceId", "clientId", "audience"] },
 );
+
+/** An audience of tokens or consents of before. */
+export const formerAudience = (former: {
+  instanceId: string;
+  clientId: string;
+  audience: string;
+}): RowChange => putRow(formerAudiences, former);
 
 /**
  * What apps could do before there was an access to our APIs.

@@ -8,9 +8,7 @@ import { current } from "../../storage/read-cache.ts";
 import { listing } from "../object/queries.ts";
 import { newClientSecret } from "../object/new-secret.ts";
 import { answering, changing, plainAuthorize } from "../object/plain.ts";
-
-import { requireProject } from "../project/index.ts";
-import { requireInProject } from "../grant/index.ts";
+import { requireInProject, requireProject } from "../project/index.ts";
 import { activateApp, addApp, changeSecret, hasSecret, patchApp } from "./app.ts";
 import { type App, app, appEvents, appNotFound, appResource } from "./application.ts";
 import { coversEverybody } from "../../authz/holds.ts";

@@ -10,13 +10,11 @@ import { appsGoWithProject, removeContentsOfApps } from "./remove-apps.ts";
 
 export { addApp, addKey } from "./app.ts";
 export { app, appEvents, appNotFound, appResource, apps } from "./application.ts";
-export { consoleCallback, consoleClientId, consoleSecret } from "./console-app.ts";
-export { formerAudiences } from "./former-access.ts";
+export { formerAudience } from "./former-access.ts";
 export { appKeys } from "./rows.ts";
 export { toGetApp, toSoundConfig } from "./convert.ts";
-export { problemsOfRedirect } from "./compliance.ts";
 export { isClientSecretOf } from "./credentials.ts";
-export type { ApiAccess, AppConfig } from "./config.ts";
+export type { AppConfig } from "./config.ts";
 export {
   endLegacyAccess,
   type LegacyApp,
@@ -24,9 +22,8 @@ export {
   legacyEnding,
   legacyEndings,
 } from "./legacy.ts";
-export { ownPages } from "./own-pages.ts";
-export { appFinder, appsWhere } from "./queries.ts";
-export { type AppReader, appReader, type FoundApp } from "./readers.ts";
+export { appSearch, appsWhere } from "./queries.ts";
+export { appReader } from "./readers.ts";
 
 /**
  * Apps: what users log in to, and what checks their tokens.

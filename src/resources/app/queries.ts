@@ -3,6 +3,7 @@ import {
   AppFieldNameSchema,
   AppSearchFilterSchema,
 } from "#gen/idsvc/resources/app/v3alpha/query_pb.ts";
+import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import { State } from "#gen/idsvc/resources/object/v3alpha/object_pb.ts";
 import type { Scope } from "../../authz/context.ts";
 import type { Deps } from "../../projection/module.ts";
@@ -32,7 +33,7 @@ const visibleTo = ({ db, tenancy }: Pick<Deps, "db" | "tenancy">) => {
 };
 
 /** Finds apps by ID, client ID and name. */
-export function appFinder(deps: Pick<Deps, "db" | "tenancy">): Finder<AppRow> {
+function appFinder(deps: Pick<Deps, "db" | "tenancy">): Finder<AppRow> {
   const { id, clientId, nameFolded } = deps.db.table(apps);
   return finder(deps.db, apps, {
     keys: (text) => [eq(id, text), eq(clientId, text)],
@@ -40,6 +41,9 @@ export function appFinder(deps: Pick<Deps, "db" | "tenancy">): Finder<AppRow> {
     visible: visibleTo(deps),
   });
 }
+
+/** What finds the apps that their search would show. */
+export const appSearch = { method: AppService.method.searchApps, finder: appFinder };
 
 export function appQueries(deps: Deps) {
   const { db, limits, secrets } = deps;

@@ -1,3 +1,5 @@
+import type { FoundApp } from "../../authz/apps.ts";
+import { consoleClientId } from "../../authz/console-client.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRows, rowWhere, rowsWhere } from "../../projection/rows.ts";
@@ -7,32 +9,21 @@ import { organizationReader } from "../org/index.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
 import { apps } from "./application.ts";
-import type { ApiAccess, AppConfig } from "./config.ts";
-import { consoleApp, consoleClientId } from "./console-app.ts";
+import { refusedRedirects } from "./compliance.ts";
+import type { ApiConfig, OidcConfig } from "./config.ts";
+import { consoleApp } from "./console-app.ts";
 import { formerAudiences, ownProjectName } from "./former-access.ts";
 import { appKeys, appOrigins } from "./rows.ts";
 import { type AppRow, oidcOf } from "./queries.ts";
 
 /** A client as OAuth sees it. */
-export type FoundApp = {
-  id: string;
-  clientId: string;
-  name: string;
-  projectId: string;
-  organizationId: string;
-  /** It, its project and its organization are active. */
-  isActive: boolean;
-  config: AppConfig;
-  apiAccess: ApiAccess | undefined;
-  /** Who made it, and changed what answers for it, could do everything in the instance. */
-  isOwnerMade: boolean;
-  /** It had tokens for our APIs before apps needed an access to them. */
-  isLegacy: boolean;
-};
+export type FoundClient = FoundApp & { id: string; config: FoundConfig };
+
+export type FoundConfig =
+  | { kind: "api"; api: ApiConfig }
+  | { kind: "oidc"; oidc: OidcConfig; refusedRedirectUris: readonly string[] };
 
 export type FoundAppKey = { publicKey: string; expirationDate: Date | null };
-
-export type AppReader = ReturnType<typeof appReader>;
 
 /** Whether an app had tokens for our APIs before apps needed an access to them, and has it still. */
 export function legacyAccessReader(db: Database) {
@@ -94,7 +85,7 @@ export function appReader(db: Database) {
   );
 
   return {
-    byClientId: (instanceId: string, clientId: string): Awaitable<FoundApp | undefined> =>
+    byClientId: (instanceId: string, clientId: string): Awaitable<FoundClient | undefined> =>
       clientId === consoleClientId
         ? console(instanceId)
         : whenKnown(byClientId(instanceId, clientId), (row) => {
@@ -133,10 +124,11 @@ export function appReader(db: Database) {
   };
 }
 
-const configOf = (row: AppRow): AppConfig =>
-  row.kind === "oidc"
-    ? { kind: "oidc", oidc: oidcOf(row) }
-    : {
-        kind: "api",
-        api: { authMethodType: row.authMethodType === "basic" ? "basic" : "private_key_jwt" },
-      };
+function configOf(row: AppRow): FoundConfig {
+  if (row.kind === "oidc") {
+    const oidc = oidcOf(row);
+    return { kind: "oidc", oidc, refusedRedirectUris: refusedRedirects(oidc) };
+  }
+  const authMethodType = row.authMethodType === "basic" ? "basic" : "private_key_jwt";
+  return { kind: "api", api: { authMethodType } };
+}

@@ -1,5 +1,4 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { AppService } from "#gen/idsvc/resources/app/v3alpha/app_service_pb.ts";
 import type { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
 import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organization_service_pb.ts";
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
@@ -7,10 +6,9 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import type { ObjectPolicy, Scope } from "../../authz/context.ts";
 import type { Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
-import { appFinder } from "../app/index.ts";
 import type { Finder } from "../object/finder.ts";
 import { organizationFinder } from "../org/index.ts";
-import { type GrantsOfProjects, projectFinder } from "../project/index.ts";
+import { projectFinder } from "../project/index.ts";
 import { type UserDeps, userFinder } from "../user/index.ts";
 import { heldPermissions } from "./held-permissions.ts";
 
@@ -21,13 +19,15 @@ export type AuthPorts = {
 };
 export type AuthDeps = Deps & AuthPorts & Pick<UserDeps, "userSchemas">;
 
+type SearchedApp = Record<"id" | "name" | "clientId" | "projectId" | "organizationId", string>;
+
+/** The search of apps, and what finds those that it would show. */
+export type AppSearch = { method: DescMethod; finder(deps: AuthDeps): Finder<SearchedApp> };
+
 /** Of each kind. */
 const mostFound = 20;
 
-export function authHandlers(
-  deps: AuthDeps,
-  grants: Pick<GrantsOfProjects, "isGranted">,
-): Handlers<typeof AuthService> {
+export function authHandlers(deps: AuthDeps, ofApps: AppSearch): Handlers<typeof AuthService> {
   /** Finds what the search of the same kind would show. */
   const asShownBy = <R>(search: DescMethod, find: Finder<R>) => {
     const policy = deps.policyOf(search);
@@ -38,8 +38,8 @@ export function authHandlers(
     OrganizationService.method.searchOrganizations,
     organizationFinder(deps),
   );
-  const projects = asShownBy(ProjectService.method.searchProjects, projectFinder(deps, grants));
-  const apps = asShownBy(AppService.method.searchApps, appFinder(deps));
+  const projects = asShownBy(ProjectService.method.searchProjects, projectFinder(deps));
+  const apps = asShownBy(ofApps.method, ofApps.finder(deps));
 
   return {
     getMyPermissions: heldPermissions(deps),

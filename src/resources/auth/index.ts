@@ -1,18 +1,16 @@
 import { AuthService } from "#gen/idsvc/resources/auth/v3alpha/auth_service_pb.ts";
 import { service } from "../../authz/service.ts";
-import type { Database } from "../../storage/database.ts";
 import type { Module } from "../../projection/module.ts";
-import type { GrantsOfProjects } from "../project/index.ts";
-import { type AuthDeps, authHandlers } from "./handlers.ts";
+import { type AppSearch, type AuthDeps, authHandlers } from "./handlers.ts";
 
 export type { AuthPorts } from "./handlers.ts";
 
 /**
  * What callers may do, and one search over all that they may read. It stores nothing.
- * @param grantsIn what grants say of projects
+ * @param ofApps what finds apps
  */
-export const authModule = (grantsIn: (db: Database) => GrantsOfProjects): Module<AuthDeps> => ({
+export const authModule = (ofApps: AppSearch): Module<AuthDeps> => ({
   events: [],
   projections: [],
-  services: (deps) => [service(AuthService, authHandlers(deps, grantsIn(deps.db)))],
+  services: (deps) => [service(AuthService, authHandlers(deps, ofApps))],
 });

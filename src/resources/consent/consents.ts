@@ -1,12 +1,12 @@
-import type { MembershipReader } from "../../authz/ports.ts";
+import type { FoundApp } from "../../authz/apps.ts";
+import { consoleClientId } from "../../authz/console-client.ts";
+import type { ProjectGrants } from "../../authz/grants.ts";
 import { type Awaitable, whenKnown } from "../../awaitable.ts";
 import type { Transaction, WriteContext } from "../../eventstore/transaction.ts";
 import { rowWhere } from "../../projection/rows.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { cachedRead } from "../../storage/read-cache.ts";
-import { type ApiAccess, consoleClientId, type FoundApp } from "../app/index.ts";
-import { acceptanceReader, projectGrantReader } from "../grant/index.ts";
 import { ownProjectReader } from "../instance/index.ts";
 import { projectReader } from "../project/index.ts";
 import { requireUser, tellNews } from "../user/index.ts";
@@ -22,13 +22,8 @@ type User = { id: string; organizationId: string };
 /** What of an app decides what people can give it. */
 type AskingApp = Pick<
   FoundApp,
-  "clientId" | "name" | "projectId" | "organizationId" | "isOwnerMade" | "isLegacy"
-> & {
-  apiAccess:
-    | (Readonly<Omit<ApiAccess, Reach>> & { readonly [K in Reach]: readonly string[] })
-    | undefined;
-};
-type Reach = "permissions" | "organizationIds";
+  "clientId" | "name" | "projectId" | "organizationId" | "apiAccess" | "isOwnerMade" | "isLegacy"
+>;
 
 /** What a person is asked for: the words of the scope, and how much of their power, where our own APIs are among them. */
 type Choice = ConsentedAccess["kind"];
@@ -52,13 +47,12 @@ function recordedConsents(db: Database) {
 export function createConsents({
   db,
   events,
-  memberships,
+  projectGrants,
   newId,
-}: Pick<Deps, "db" | "events" | "memberships" | "newId">) {
+}: Pick<Deps, "db" | "events" | "projectGrants" | "newId">) {
   const of = recordedConsents(db);
   const projects = projectReader(db);
   const ownProject = ownProjectReader(db);
-  const isAtHome = homeReader(db, memberships);
 
   async function besideOwnApi(instanceId: string, scope: readonly string[]) {
     const own = await ownProject(instanceId);
@@ -84,7 +78,7 @@ export function createConsents({
         if ((row?.access ?? null) === null || prompt.includes("consent")) return true;
       }
       const others = scope.filter((word) => !apiWords.includes(word));
-      const asked = (await isAtHome(instanceId, user, app))
+      const asked = (await isAtHome(projectGrants, instanceId, user, app))
         ? await foreignProjects(projects, instanceId, user, app, others)
         : others;
       return !asked.every((word) => row?.scope.includes(word) ?? false);
@@ -144,18 +138,14 @@ export function createConsents({
 }
 
 /** Users of the app's own organization, and of one that has accepted a grant of its project. */
-function homeReader(db: Database, memberships: MembershipReader) {
-  const grants = projectGrantReader(db);
-  const isAccepted = acceptanceReader(db, memberships);
-  return async (instanceId: string, user: User, app: AskingApp): Promise<boolean> => {
-    if (app.organizationId === user.organizationId) return true;
-    const theirs = (await grants.ofProject(instanceId, app.projectId)).find(
-      ({ state, grantedOrganizationId }) =>
-        state === "active" && grantedOrganizationId === user.organizationId,
-    );
-    return theirs !== undefined && isAccepted(theirs);
-  };
-}
+const isAtHome = async (
+  grants: Pick<ProjectGrants, "isAcceptedBy">,
+  instanceId: string,
+  { organizationId }: User,
+  app: AskingApp,
+): Promise<boolean> =>
+  app.organizationId === organizationId ||
+  grants.isAcceptedBy(instanceId, app.projectId, organizationId);
 
 /** Whoever lets an app act while they are away is told of it, once. */
 function tellOfOffline(

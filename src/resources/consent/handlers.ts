@@ -8,7 +8,6 @@ import type { ConsentService } from "#gen/idsvc/resources/consent/v3alpha/consen
 import type { Authorize, Handlers, HeldBy } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { appReader } from "../app/index.ts";
 import { listing } from "../object/queries.ts";
 import { toOrganizationOwnedDetails } from "../object/details.ts";
 import { userOf } from "../object/user-of.ts";
@@ -35,10 +34,9 @@ export const usersOfConsents = ({ events }: Pick<Deps, "events">): HeldBy<Servic
 });
 
 export function consentHandlers(deps: Deps, tokenUse: TokenUseReader): Handlers<Service> {
-  const { db } = deps;
+  const { apps, db } = deps;
   const queries = consentQueries(deps);
   const change = changing(deps, consent);
-  const apps = appReader(db);
   const useOf = tokenUse(db);
 
   async function toGetConsent(row: ConsentRow): Promise<MessageInitShape<typeof GetConsentSchema>> {

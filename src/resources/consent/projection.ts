@@ -1,8 +1,7 @@
 import { objectTable } from "../../projection/objects.ts";
-import { begin, on, projection } from "../../projection/projection.ts";
-import { deleteRows, putRow, updateRows } from "../../storage/row-change.ts";
+import { begin, on, projection, type Reactions } from "../../projection/projection.ts";
+import { deleteRows, putRow, type RowChange, updateRows } from "../../storage/row-change.ts";
 import { json, optionalJson, text } from "../../storage/table.ts";
-import { appEvents, formerAudiences } from "../app/index.ts";
 import { userEvents } from "../user/index.ts";
 import { type ConsentedAccess, consentEvents } from "./events.ts";
 import { projectsIn } from "./scopes.ts";
@@ -30,9 +29,7 @@ export const consents = objectTable(
   },
 );
 
-export const consentProjection = projection(
-  "consents",
-  [consents],
+const reactions: readonly Reactions[] = [
   on(consentEvents, {
     "user.consent.granted": (event) => {
       const { userId, clientId, scope, access } = event.payload;
@@ -51,27 +48,39 @@ export const consentProjection = projection(
       deleteRows(consents, { instanceId, id }),
     ],
   }),
-  on(appEvents, {
-    "project.application.consents.ended": ({ instanceId, payload: { clientId } }) => [
-      updateRows(consents, { instanceId, clientId }, { access: null }),
-    ],
-    "project.application.removed": ({ instanceId, payload: { clientId } }) => [
-      deleteRows(consents, { instanceId, clientId }),
-    ],
-  }),
   on(userEvents, {
     "user.removed": ({ instanceId, aggregateId: userId }) => [
       deleteRows(consents, { instanceId, userId }),
     ],
   }),
-);
+];
 
-/** Apps that people of earlier releases let have tokens for a project (decision 0088). */
-export const formerConsents = on(consentEvents, {
-  "user.consent.granted": ({ instanceId, payload: { clientId, scope, access } }) =>
-    access !== undefined
-      ? []
-      : projectsIn(scope).map((audience) =>
-          putRow(formerAudiences, { instanceId, clientId, audience }),
-        ),
-});
+/** @param endings what ends consents beside what is done to them and their users */
+export const consentProjection = (endings: Reactions) =>
+  projection("consents", [consents], ...reactions, endings);
+
+type OfApp = { instanceId: string; payload: { clientId: string } };
+
+/** What people let an app have ends with it. */
+export const forgetApp = ({ instanceId, payload: { clientId } }: OfApp): RowChange[] => [
+  deleteRows(consents, { instanceId, clientId }),
+];
+
+/** What people let an app do at our own APIs, they are asked anew. */
+export const takeApiAccess = ({ instanceId, payload: { clientId } }: OfApp): RowChange[] => [
+  updateRows(consents, { instanceId, clientId }, { access: null }),
+];
+
+/**
+ * Apps that people of earlier releases let have tokens for a project (decision 0088).
+ * @param keep keeps that an app had tokens for an audience
+ */
+export const formerConsents = (
+  keep: (former: { instanceId: string; clientId: string; audience: string }) => RowChange,
+): Reactions =>
+  on(consentEvents, {
+    "user.consent.granted": ({ instanceId, payload: { clientId, scope, access } }) =>
+      access !== undefined
+        ? []
+        : projectsIn(scope).map((audience) => keep({ instanceId, clientId, audience })),
+  });

@@ -15,20 +15,11 @@ import { roles } from "./role/role.ts";
 import { userGrantAuthorize, userGrantHandlers } from "./user-grant/handlers.ts";
 import { userGrants } from "./user-grant/user-grant.ts";
 
-export {
-  addProjectGrant,
-  projectGrants,
-  requireProjectGrant,
-} from "./project-grant/project-grant.ts";
-export { acceptanceReader } from "./project-grant/acceptance.ts";
-export {
-  grantsOfProjects,
-  projectGrantReader,
-  requireInProject,
-} from "./project-grant/queries.ts";
+export { addProjectGrant, projectGrants } from "./project-grant/project-grant.ts";
+export { projectGrantsOf } from "./project-grant/queries.ts";
 export { requireKeys, roles } from "./role/role.ts";
 export { userGrants } from "./user-grant/user-grant.ts";
-export { userGrantsOf } from "./user-grant/queries.ts";
+export { userGrantsOf } from "./user-grant/power.ts";
 
 /** Roles of projects, and who has them: organizations by project grants, users by user grants. */
 export const grantModule = resourceModule([roles, projectGrants, userGrants], {

@@ -1,7 +1,7 @@
 import { IdentityProviderService } from "#gen/idsvc/resources/idp/v3alpha/identity_provider_service_pb.ts";
 import type { Held } from "../../authz/holds.ts";
 import { service } from "../../authz/service.ts";
-import type { Module } from "../../projection/module.ts";
+import type { Deps, Module } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import type { LinkHolders } from "./answers.ts";
 import { instanceIdpEvents, organizationIdpEvents } from "./events.ts";
@@ -44,7 +44,7 @@ export type { IntentRow } from "./intent/table.ts";
  */
 export const idpModule = (
   affectedOf: (db: Database) => Affected,
-  holdersOf: (db: Database) => LinkHolders,
+  holdersOf: (deps: Deps) => LinkHolders,
 ): Module => ({
   events: [instanceIdpEvents, organizationIdpEvents, idpPolicies.events, idpIntentEvents],
   projections: [idpProjection, idpPolicyProjection],
@@ -52,7 +52,7 @@ export const idpModule = (
   services: (deps) => [
     service(
       IdentityProviderService,
-      idpHandlers(deps, affectedOf(deps.db), holdersOf(deps.db)),
+      idpHandlers(deps, affectedOf(deps.db), holdersOf(deps)),
       idpAuthorize(deps),
       // Whom a change holds is judged where it is seen who answers: links are suspended, and nothing is refused.
       Object.fromEntries(

@@ -5,7 +5,6 @@ import { knowsOrganization } from "../../authz/known.ts";
 import type { MemberContext } from "../../authz/permissions.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
-import { projectGrantReader, projectGrants, requireProjectGrant } from "../grant/index.ts";
 import { instanceReader } from "../instance/index.ts";
 import { organizationNotFound, requireOrganization } from "../org/index.ts";
 import { projectReader, projects, requireProject } from "../project/index.ts";
@@ -13,10 +12,9 @@ import { columnsOf } from "./member-context.ts";
 import type { ContextKey } from "./queries.ts";
 
 /** Finds the context that a request names, and keeps it there while something is written in it. */
-export function createContexts({ db, organizations }: Deps) {
+export function createContexts({ db, organizations, projectGrants }: Deps) {
   const instances = instanceReader(db);
   const projectOf = projectReader(db).byId;
-  const grants = projectGrantReader(db);
 
   /**
    * Without a context: the organization of the header, else the instance (B2).
@@ -63,7 +61,7 @@ export function createContexts({ db, organizations }: Deps) {
         return { type: "project", projectId: named.value, organizationId };
       }
       case "projectGrantId": {
-        const found = await grants.byId(instanceId, named.value);
+        const found = await projectGrants.byId(instanceId, named.value);
         if (found === undefined) throw projectGrants.missing();
         const { id: grantId, projectId, grantedOrganizationId: organizationId } = found;
         const isKnown = [organizationId, found.organizationId].some((one) =>
@@ -84,7 +82,7 @@ export function createContexts({ db, organizations }: Deps) {
     async require(tx: Transaction, context: MemberContext): Promise<void> {
       if (context.type === "organization") await requireOrganization(tx, context.organizationId);
       if (context.type === "project") await requireProject(tx, context.projectId);
-      if (context.type === "projectGrant") await requireProjectGrant(tx, context.grantId);
+      if (context.type === "projectGrant") await projectGrants.require(tx, context.grantId);
     },
   };
 }

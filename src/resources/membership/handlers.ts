@@ -52,7 +52,7 @@ const mayIn = (scope: Scope, context: MemberContext, verb: "read" | "write" | "d
 export function membershipAuthorize(deps: UserDeps): Authorize<Service> {
   const { tenancy } = deps;
   const queries = membershipQueries(deps, createContexts(deps).keyOf);
-  const powers = powerReader(deps.db);
+  const powers = powerReader(deps);
   const needs =
     (verb: "read" | "write" | "delete") =>
     async ({ id }: { id: string }, scope: Scope) => {
@@ -179,8 +179,9 @@ export function membershipHandlers(deps: UserDeps): Handlers<Service> {
 }
 
 /** Whoever gave the roles last must still cover them when they take effect (J2). */
-function giverCheck({ db, events }: UserDeps) {
-  const powers = powerReader(db);
+function giverCheck(deps: UserDeps) {
+  const { events } = deps;
+  const powers = powerReader(deps);
   return async (tx: Transaction, { instanceId }: Scope, given: Loaded<Membership | undefined>) => {
     const { id, state } = given;
     if (state === undefined) throw membershipNotFound();

@@ -2,10 +2,9 @@ import { coversUser } from "../../authz/holds.ts";
 import type { Permissions } from "../../authz/permissions.ts";
 import { failedPrecondition } from "../../errors.ts";
 import { decideOn, type Transaction } from "../../eventstore/transaction.ts";
-import type { Database } from "../../storage/database.ts";
+import type { Deps } from "../../projection/module.ts";
 import { equals, hasRow } from "../../projection/rows.ts";
 import { and, eq, or, sql } from "../../storage/drizzle.ts";
-import { userGrants } from "../grant/index.ts";
 import type { LinkHolders } from "../idp/index.ts";
 import { user, userAuthenticators, userEvents } from "../user/index.ts";
 import { powerReader } from "./power.ts";
@@ -17,9 +16,9 @@ type At = { instanceId: string; idpId: string };
 const mostAtOnce = 1000;
 
 /** The links of users who may do something, to a provider that somebody else answers for (J1a). */
-export function linkHolders(db: Database): LinkHolders {
+export function linkHolders({ db, userGrants }: Pick<Deps, "db" | "userGrants">): LinkHolders {
   const t = db.table(userAuthenticators);
-  const powers = powerReader(db);
+  const powers = powerReader({ db, userGrants });
 
   /** Those with links that count, or with links that are suspended; no other link is made before the commit. */
   async function usersWithPower(
@@ -32,7 +31,7 @@ export function linkHolders(db: Database): LinkHolders {
     const [all] = await db.read.select({ count: sql<number>`count(*)` }).from(t).where(toProvider);
     tx.expectRows(userAuthenticators, of, Number(all?.count ?? 0));
     const its = { instanceId, userId: t.userId };
-    const mayDo = or(hasRow(db, memberships, its), hasRow(db, userGrants.table, its));
+    const mayDo = or(hasRow(db, memberships, its), userGrants.isHeldBy(its));
     const rows = await db.read
       .select({ userId: t.userId })
       .from(t)

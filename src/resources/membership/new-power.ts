@@ -12,7 +12,7 @@ import { powerReader } from "./power.ts";
  * the account ends unless they cover what the user may do from now on, or the giver keeps it.
  */
 export function newPower(deps: UserDeps) {
-  const powers = powerReader(deps.db);
+  const powers = powerReader(deps);
   const clean = cleanHands(deps);
   return async (
     tx: Transaction,

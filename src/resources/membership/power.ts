@@ -1,51 +1,41 @@
 import type { Power } from "../../authz/holds.ts";
-import type { Membership, ResourceScope } from "../../authz/permissions.ts";
+import type { Membership } from "../../authz/permissions.ts";
 import type { PowerReader } from "../../authz/ports.ts";
 import type { RoleContext } from "../../authz/roles.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
 import { rowById } from "../../projection/ids.ts";
 import { columnsWhere, rowsWhere } from "../../projection/rows.ts";
+import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, eq, or } from "../../storage/drizzle.ts";
 import { currentRead } from "../../storage/read-cache.ts";
 import type { Row } from "../../storage/table.ts";
-import { acceptanceReader, projectGrants, userGrants } from "../grant/index.ts";
 import { user, users } from "../user/index.ts";
-import { membershipReader } from "./queries.ts";
 import { asMembership } from "./member-context.ts";
 import { membership } from "./membership.ts";
 import { memberships } from "./projection.ts";
 
-type GrantRow = Row<typeof userGrants.table>;
-
 /** What users may do, for those who judge whether a caller covers them. Never older than the call. */
-export function powerReader(db: Database): PowerReader {
+export function powerReader({ db, userGrants }: Pick<Deps, "db" | "userGrants">): PowerReader {
   const userById = rowById(db, users);
-  const grantById = rowById(db, projectGrants.table);
-  const isAcceptedGrant = acceptanceReader(db, membershipReader(db));
-  const isInForce = async ({ instanceId, projectGrantId }: GrantRow): Promise<boolean> => {
-    const grant = await grantById(instanceId, projectGrantId);
-    return grant !== undefined && (await isAcceptedGrant(grant));
-  };
   const rowsOf = (instanceId: string, userId: string) =>
     rowsWhere(db, memberships, { instanceId, userId });
-  const grantsOf = (instanceId: string, userId: string) =>
-    rowsWhere(db, userGrants.table, { instanceId, userId });
-  const powerOf = currentRead(
+  const membershipsOf = currentRead(
     db,
-    [memberships, userGrants.table, projectGrants.table, users],
-    async (instanceId, userId): Promise<Power> => {
+    [memberships, users],
+    async (instanceId, userId): Promise<Omit<Power, "grants">> => {
       const { organizationId = "" } = (await userById(instanceId, userId)) ?? {};
-      return {
-        organizationId,
-        memberships: (await rowsOf(instanceId, userId)).filter(isAccepted).map(toMembership),
-        grants: await counting(isInForce, organizationId, await grantsOf(instanceId, userId)),
-      };
+      const rows = await rowsOf(instanceId, userId);
+      return { organizationId, memberships: rows.filter(isAccepted).map(toMembership) };
     },
   );
 
   return {
-    ofUser: powerOf,
+    async ofUser(instanceId, id) {
+      const held = await membershipsOf(instanceId, id);
+      const { organizationId } = held;
+      return { ...held, grants: await userGrants.powerOf(instanceId, { id, organizationId }) };
+    },
 
     async holdUser(tx, instanceId, userId) {
       const { state } = await tx.load(user, userId);
@@ -53,13 +43,9 @@ export function powerReader(db: Database): PowerReader {
       const rows = await rowsOf(instanceId, userId);
       const held = await loadAll(tx, rows);
       tx.expectAll(memberships, { instanceId, userId }, "id", idsOf(rows));
-      const granted = await grantsOf(instanceId, userId);
-      tx.expectAll(userGrants.table, { instanceId, userId }, "id", idsOf(granted));
-      return {
-        organizationId,
-        memberships: held,
-        grants: await counting(isInForce, organizationId, granted),
-      };
+      const of = { id: userId, organizationId };
+      const grants = await userGrants.holdPowerOf(tx, instanceId, of);
+      return { organizationId, memberships: held, grants };
     },
 
     async ofOrganization(instanceId, organizationId) {
@@ -100,21 +86,6 @@ async function inOrganization(db: Database, instanceId: string, organizationId: 
   return { rows, counted };
 }
 
-/** The user grants that count: of projects that the user's organization owns, or was granted and has accepted. */
-async function counting(
-  isInForce: (row: GrantRow) => Promise<boolean>,
-  organizationId: string,
-  rows: readonly GrantRow[],
-): Promise<ResourceScope[][]> {
-  const resourceScopes: ResourceScope[][] = [];
-  for (const row of rows) {
-    if (row.organizationId !== organizationId) continue;
-    if (row.projectGrantId !== "" && !(await isInForce(row))) continue;
-    resourceScopes.push(resourceScopesOf(row));
-  }
-  return resourceScopes;
-}
-
 async function usersIn(
   db: Database,
   instanceId: string,
@@ -145,15 +116,3 @@ const toMembership = (row: Row<typeof memberships>): Membership => ({
   ...(row.organizationId === "" ? {} : { organizationId: row.organizationId }),
   roles: row.roles,
 });
-
-/** Where a user grant of the user's own organization could be given. */
-const resourceScopesOf = ({
-  organizationId,
-  projectId,
-  projectGrantId,
-}: GrantRow): ResourceScope[] => [
-  { type: "organization", id: organizationId },
-  projectGrantId === ""
-    ? { type: "project", id: projectId, organizationId }
-    : { type: "projectGrant", id: projectGrantId, organizationId },
-];

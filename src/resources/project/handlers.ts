@@ -6,14 +6,14 @@ import { deleteProject } from "./delete-project.ts";
 import { isServiceProject } from "./service-project.ts";
 import { deactivateProject, projects } from "./project.ts";
 import { changing, inOrganization, plainAuthorize, plainHandlers } from "../object/plain.ts";
-import { type GrantsOfProjects, projectOwnership, projectQueries } from "./queries.ts";
+import { projectOwnership, projectQueries } from "./queries.ts";
 
 type Service = typeof ProjectService;
 
-export const projectAuthorize = (deps: Deps, grants: GrantsOfProjects): Authorize<Service> =>
-  plainAuthorize(deps, ProjectService, projectOwnership(deps.db, grants), projects.missing);
+export const projectAuthorize = (deps: Deps): Authorize<Service> =>
+  plainAuthorize(deps, ProjectService, projectOwnership(deps), projects.missing);
 
-export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<Service> {
+export function projectHandlers(deps: Deps): Handlers<Service> {
   const change = changing(deps, projects.aggregate);
   return {
     ...plainHandlers(deps, ProjectService, projects, {
@@ -21,7 +21,7 @@ export function projectHandlers(deps: Deps, grants: GrantsOfProjects): Handlers<
         ...(["createProject", "patchProject", "activateProject"] as const),
         ...(["getProject", "searchProjects"] as const),
       ],
-      queries: projectQueries(deps, grants),
+      queries: projectQueries(deps),
       makeIn: inOrganization(deps),
     }),
 

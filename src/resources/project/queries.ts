@@ -3,7 +3,6 @@ import {
   ProjectSearchFilterSchema,
 } from "#gen/idsvc/resources/project/v3alpha/query_pb.ts";
 import type { Scope } from "../../authz/context.ts";
-import type { Reach } from "../../authz/permissions.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
 import { rowByKey } from "../../projection/ids.ts";
@@ -19,32 +18,27 @@ import { objectQueries } from "../object/queries.ts";
 
 export type ProjectRow = Row<typeof projects.table>;
 
-/** What grants say of projects; the slice of grants answers. */
-export type GrantsOfProjects = {
-  /** The active grants of a project, and the organizations that they were given to. */
-  ofProject(instanceId: string, projectId: string): Promise<NonNullable<Owned["grants"]>>;
-  /** Keeps the projects with a grant that matches: by any of these grants, or to any of these organizations. */
-  isGranted(
-    project: { instanceId: Column; id: Column },
-    to: Pick<Reach, "organizations" | "projectGrants">,
-    onlyActive: boolean,
-  ): SQL;
-};
-
 /** What other slices ask of projects: never older than the last write that changed any (B7). */
 export const projectReader = (db: Database) => ({
   byId: cachedRead(db, [projects.table], rowByKey(db, projects.table)),
 });
 
 /** Where a project lives, and whom it is granted to: decides who may do what in it. */
-export function projectOwnership(db: Database, grants: Pick<GrantsOfProjects, "ofProject">) {
+export function projectOwnership({ db, projectGrants }: Pick<Deps, "db" | "projectGrants">) {
   const { byId } = projectReader(db);
   return async (instanceId: string, id: string): Promise<Owned | undefined> => {
     const found = await byId(instanceId, id);
     if (found === undefined) return undefined;
     const { organizationId } = found;
-    return { organizationId, projectId: id, grants: await grants.ofProject(instanceId, id) };
+    return { organizationId, projectId: id, grants: await projectGrants.ofProject(instanceId, id) };
   };
+}
+
+/** Who may make what belongs to a project. @throws NOT_FOUND PROJECT_NOT_FOUND */
+export function requireInProject(deps: Pick<Deps, "db" | "tenancy" | "projectGrants">) {
+  const ownedProject = projectOwnership(deps);
+  return async (scope: Scope, projectId = ""): Promise<void> =>
+    deps.tenancy.require(scope, await ownedProject(scope.instanceId, projectId), projects.missing);
 }
 
 /** Keeps the rows of projects that are active, of organizations that are. */
@@ -57,34 +51,30 @@ export function isInActiveProject(
   return hasRow(db, projects.table, { instanceId, id, state: "active" }, isHeld);
 }
 
-function visibleTo(
-  { db, tenancy }: Pick<Deps, "db" | "tenancy">,
-  grants: Pick<GrantsOfProjects, "isGranted">,
-) {
+function visibleTo({ db, tenancy, projectGrants }: Pick<Deps, "db" | "tenancy" | "projectGrants">) {
   const t = db.table(projects.table);
   const { organizationId, id: projectId } = t;
   return (scope: Scope) =>
     tenancy.visible(scope, {
       organizationId,
       projectId,
-      also: (reach) => grants.isGranted(t, reach, true),
+      also: (reach) => projectGrants.isGranted(t, reach, true),
     });
 }
 
 /** Finds projects by ID and name. */
 export function projectFinder(
-  deps: Pick<Deps, "db" | "tenancy">,
-  grants: Pick<GrantsOfProjects, "isGranted">,
+  deps: Pick<Deps, "db" | "tenancy" | "projectGrants">,
 ): Finder<ProjectRow> {
   const { id, nameFolded } = deps.db.table(projects.table);
   return finder(deps.db, projects.table, {
     keys: (text) => [eq(id, text)],
     names: [nameFolded],
-    visible: visibleTo(deps, grants),
+    visible: visibleTo(deps),
   });
 }
 
-export function projectQueries(deps: Deps, grants: Pick<GrantsOfProjects, "isGranted">) {
+export function projectQueries(deps: Deps) {
   const t = deps.db.table(projects.table);
   return objectQueries(
     deps,
@@ -94,9 +84,9 @@ export function projectQueries(deps: Deps, grants: Pick<GrantsOfProjects, "isGra
       sort: ProjectFieldNameSchema,
       filters: {
         grantedOrganizationId: (id) =>
-          grants.isGranted(t, { organizations: [id], projectGrants: [] }, false),
+          deps.projectGrants.isGranted(t, { organizations: [id], projectGrants: [] }, false),
       },
-      visible: visibleTo(deps, grants),
+      visible: visibleTo(deps),
     },
     projects.missing,
   );

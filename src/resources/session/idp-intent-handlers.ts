@@ -7,9 +7,9 @@ import type { Handlers } from "../../authz/service.ts";
 import { invalidArgument, invalidField } from "../../errors.ts";
 import type { Way } from "../../federation/index.ts";
 import type { Deps } from "../../projection/module.ts";
-import { ownPages } from "../app/index.ts";
 import { toDetails } from "../object/details.ts";
 import { createIdpLogins, type Said } from "../idp/index.ts";
+import { ownPages } from "./own-pages.ts";
 
 export function idpIntentHandlers(deps: UserDeps) {
   const intents = createIdpLogins(deps, linkedUserReader(deps));
@@ -89,8 +89,8 @@ const credentialsInvalid = () =>
  *
  * @throws INVALID_ARGUMENT IDP_REDIRECT_DENIED
  */
-function redirectGuard({ db }: Pick<Deps, "db">) {
-  const isOwnPage = ownPages(db);
+function redirectGuard(deps: Pick<Deps, "db" | "apps">) {
+  const isOwnPage = ownPages(deps);
   return async (instanceId: string, url: string, field: string): Promise<void> => {
     if (await isOwnPage(instanceId, url)) return;
     throw invalidField(

@@ -5,6 +5,7 @@ import type {
   SignedInAppSchema,
 } from "#gen/idsvc/resources/signin/v3alpha/sign_in_pb.ts";
 import type { SignInService } from "#gen/idsvc/resources/signin/v3alpha/sign_in_service_pb.ts";
+import type { AppReader } from "../../authz/apps.ts";
 import { type Scope, writeContext } from "../../authz/context.ts";
 import type { Authorize, Handlers, HeldBy } from "../../authz/service.ts";
 import { notFound } from "../../errors.ts";
@@ -12,7 +13,6 @@ import { withoutExpectation } from "../../eventstore/expected-sequence.ts";
 import type { Seen } from "../../eventstore/presence.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { Database } from "../../storage/database.ts";
-import { type AppReader, appReader } from "../app/index.ts";
 import { toDetails, toListDetails, toOrganizationOwnedDetails } from "../object/details.ts";
 import { whereItIs } from "../object/plain.ts";
 import { userOf } from "../object/user-of.ts";
@@ -48,10 +48,9 @@ export const usersOfSignIns = ({ events }: Pick<Deps, "events">): HeldBy<Service
 });
 
 export function signInHandlers(deps: Deps, appsOf: SignedInAppReader): Handlers<Service> {
-  const { db, events } = deps;
+  const { apps, db, events } = deps;
   const queries = signInQueries(deps);
   const visits = createVisits(deps);
-  const apps = appReader(db);
   const signedInApps = appsOf(db);
 
   /** The sign-ins that these sessions stand for, by a few reads for all of them. */

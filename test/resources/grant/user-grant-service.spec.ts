@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { userGrantsOf } from "../../../src/resources/grant/index.ts";
+import { membershipReader } from "../../../src/resources/membership/index.ts";
 import { bodyOf } from "../../support/peer.ts";
 import { assertRefused } from "../../support/refusal.ts";
 import { ids, startGrantPeer } from "./grant-peer.ts";
@@ -19,7 +20,8 @@ const noOrganization = { code: 5, reason: "ORGANIZATION_NOT_FOUND" };
 const missing = { code: 7, reason: "PERMISSION_MISSING" };
 const unknownKey = { code: 3, reason: "ROLE_KEY_UNKNOWN", field: "user_grant.role_keys" };
 const grantOf = async (id: string) => bodyOf(await get(`/user_grants/${id}`)).user_grant;
-const counting = userGrantsOf(app.kernel.db);
+const { db } = app.kernel;
+const counting = userGrantsOf(db, membershipReader(db)).ofUser;
 const rolesOf = async (userId: string) =>
   (await counting(app.made.instance_id, userId)).map(({ roleKeys }) => roleKeys);
 

@@ -9,7 +9,7 @@ import { listing } from "../../object/queries.ts";
 import { mayOn } from "../../../authz/tenancy.ts";
 import { answering, changing, plainHandlers, toMessage } from "../../object/plain.ts";
 import { requireOrganization } from "../../org/index.ts";
-import { requireProject } from "../../project/index.ts";
+import { requireInProject, requireProject } from "../../project/index.ts";
 import { deleteProjectGrant } from "../delete-project-grant.ts";
 import { patchProjectGrant } from "../patch-project-grant.ts";
 import { requireRolesOfProject } from "../role/queries.ts";
@@ -20,7 +20,7 @@ import {
   projectGrants,
 } from "./project-grant.ts";
 import { acceptanceReader } from "./acceptance.ts";
-import { type ProjectGrantRow, projectGrantQueries, requireInProject } from "./queries.ts";
+import { type ProjectGrantRow, projectGrantQueries } from "./queries.ts";
 
 type Service = typeof ProjectGrantService;
 

@@ -3,21 +3,22 @@ import {
   ProjectGrantFieldNameSchema,
   ProjectGrantSearchFilterSchema,
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
-import type { Scope } from "../../../authz/context.ts";
+import type { ProjectGrants } from "../../../authz/grants.ts";
+import type { MembershipReader } from "../../../authz/ports.ts";
 import type { Deps } from "../../../projection/module.ts";
 import type { Database } from "../../../storage/database.ts";
 import { cachedRows, hasRow, isOneOf } from "../../../projection/rows.ts";
 import { or } from "../../../storage/drizzle.ts";
 import { cachedRead } from "../../../storage/read-cache.ts";
 import type { Row } from "../../../storage/table.ts";
-import { type GrantsOfProjects, projectOwnership, projects } from "../../project/index.ts";
 import { isListed } from "../../object/filters.ts";
 import { objectQueries } from "../../object/queries.ts";
-import { projectGrantsByRole, projectGrants } from "./project-grant.ts";
+import { acceptanceReader } from "./acceptance.ts";
+import { projectGrantsByRole, projectGrants, requireProjectGrant } from "./project-grant.ts";
 
 export type ProjectGrantRow = Row<typeof projectGrants.table>;
 
-/** What other slices ask of project grants: never older than the last write that changed any (B7). */
+/** Project grants: never older than the last write that changed any (B7). */
 export function projectGrantReader(db: Database) {
   const { table } = projectGrants;
   return {
@@ -26,16 +27,31 @@ export function projectGrantReader(db: Database) {
   };
 }
 
-/** What grants say of projects, for the slice of projects and all that is below them. */
-export function grantsOfProjects(db: Database): GrantsOfProjects {
+/** What others ask of project grants. */
+export function projectGrantsOf(db: Database, memberships: MembershipReader): ProjectGrants {
   const t = db.table(projectGrants.table);
-  const { ofProject } = projectGrantReader(db);
+  const { byId, ofProject } = projectGrantReader(db);
+  const isAccepted = acceptanceReader(db, memberships);
+  const isActive = ({ state }: ProjectGrantRow) => state === "active";
+  const activeTo = async (instanceId: string, projectId: string, organizationId: string) =>
+    (await ofProject(instanceId, projectId)).find(
+      (grant) => isActive(grant) && grant.grantedOrganizationId === organizationId,
+    );
+
   return {
+    byId,
     async ofProject(instanceId, projectId) {
       return (await ofProject(instanceId, projectId))
-        .filter(({ state }) => state === "active")
+        .filter(isActive)
         .map((grant) => ({ id: grant.id, organizationId: grant.grantedOrganizationId }));
     },
+    isGrantedTo: async (...asked) => (await activeTo(...asked)) !== undefined,
+    async isAcceptedBy(...asked) {
+      const grant = await activeTo(...asked);
+      return grant !== undefined && isAccepted(grant);
+    },
+    require: requireProjectGrant,
+    missing: projectGrants.missing,
     isGranted(project, to, onlyActive) {
       const { instanceId, id: projectId } = project;
       return hasRow(
@@ -46,16 +62,6 @@ export function grantsOfProjects(db: Database): GrantsOfProjects {
       );
     },
   };
-}
-
-/** Where a project lives, and whom it is granted to: decides who may do what in it. */
-export const ownedProjects = (db: Database) => projectOwnership(db, grantsOfProjects(db));
-
-/** Who may make what belongs to a project. @throws NOT_FOUND PROJECT_NOT_FOUND */
-export function requireInProject({ db, tenancy }: Pick<Deps, "db" | "tenancy">) {
-  const ownedProject = ownedProjects(db);
-  return async (scope: Scope, projectId = ""): Promise<void> =>
-    tenancy.require(scope, await ownedProject(scope.instanceId, projectId), projects.missing);
 }
 
 export function projectGrantQueries(deps: Deps) {

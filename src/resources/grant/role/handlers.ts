@@ -3,9 +3,8 @@ import { writeContext } from "../../../authz/context.ts";
 import type { Authorize, Handlers } from "../../../authz/service.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { plainAuthorize, plainHandlers } from "../../object/plain.ts";
-import { requireProject } from "../../project/index.ts";
+import { requireInProject, requireProject } from "../../project/index.ts";
 import { deleteRole } from "../delete-role.ts";
-import { requireInProject } from "../project-grant/queries.ts";
 import { roleQueries } from "./queries.ts";
 import { roles } from "./role.ts";
 

@@ -4,8 +4,7 @@ import { type Authorize, authorizeById, type Handlers } from "../../../authz/ser
 import type { Transaction } from "../../../eventstore/transaction.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { answering, changing, plainHandlers } from "../../object/plain.ts";
-import { projects, requireProject } from "../../project/index.ts";
-import { ownedProjects } from "../project-grant/queries.ts";
+import { projectOwnership, projects, requireProject } from "../../project/index.ts";
 import { requireUser } from "../../user/index.ts";
 import { projectGrants, requireProjectGrant } from "../project-grant/project-grant.ts";
 import { requireRolesOfProject } from "../role/queries.ts";
@@ -20,7 +19,7 @@ export function userGrantAuthorize(deps: Deps): Authorize<Service> {
   const { tenancy } = deps;
   const queries = userGrantQueries(deps);
   const contextOf = grantContexts(deps);
-  const ownedProject = ownedProjects(deps.db);
+  const ownedProject = projectOwnership(deps);
   return {
     ...authorizeById(UserGrantService, async ({ id }, scope) => {
       const row = await queries.find(scope.instanceId, id);

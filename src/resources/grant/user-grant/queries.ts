@@ -2,6 +2,7 @@ import {
   UserGrantFieldNameSchema,
   UserGrantSearchFilterSchema,
 } from "#gen/idsvc/resources/grant/v3alpha/query_pb.ts";
+import type { UserGrant, UserGrants } from "../../../authz/grants.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { isOneOf, rowsWhere } from "../../../projection/rows.ts";
 import type { Database } from "../../../storage/database.ts";
@@ -14,22 +15,8 @@ import { isListed } from "../../object/filters.ts";
 import { objectQueries } from "../../object/queries.ts";
 import { userGrantsByRole, userGrants } from "./user-grant.ts";
 
-/** Roles of a user in a project, and the organization that granted them. */
-export type FoundUserGrant = {
-  projectId: string;
-  /** Empty where the owner of the project granted the roles. */
-  projectGrantId: string;
-  organizationId: string;
-  roleKeys: readonly string[];
-};
-
-/**
- * The roles of a user that count: of active grants, by active project grants, in active projects of active
- * organizations. Never older than the last write that changed any of these (B7).
- */
-export function userGrantsOf(
-  db: Database,
-): (instanceId: string, userId: string) => Promise<FoundUserGrant[]> {
+/** The roles of a user that count. */
+export function countingReader(db: Database): UserGrants["ofUser"] {
   const projects = projectReader(db);
   const projectGrants = projectGrantReader(db);
   const organizations = organizationReader(db);
@@ -37,7 +24,7 @@ export function userGrantsOf(
     rowsWhere(db, userGrants.table, { instanceId, userId, state: "active" }),
   );
   return async (instanceId, userId) => {
-    const counting: FoundUserGrant[] = [];
+    const counting: UserGrant[] = [];
     for (const grant of await ofUser(instanceId, userId)) {
       const { projectId, projectGrantId, organizationId, roleKeys } = grant;
       const project = await projects.byId(instanceId, projectId);
