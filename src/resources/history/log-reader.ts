@@ -29,7 +29,6 @@ import {
 import { events as log, sequences } from "../../storage/kernel-tables.ts";
 import { current } from "../../storage/read-cache.ts";
 import { retentionReader } from "../instance/index.ts";
-import { position } from "./conditions.ts";
 
 export type LogParts = Pick<Deps, "db" | "events" | "now" | "secrets"> & { limits: Limits };
 
@@ -42,6 +41,12 @@ const mostBytesAPage = 4 << 20;
 // A step of a watcher looks at so many events, and holds so much of them in memory.
 const mostLooked = 10_000n;
 export const mostBytesAStep = 1 << 20;
+
+const largestPosition = 2n ** 63n - 1n;
+
+/** A position in a log. No log gets as far as the database can count. */
+export const position = (asked: bigint): bigint =>
+  asked < largestPosition ? asked : largestPosition;
 
 /** Where the events of a part of the log are, and how large. */
 export type Looked = {
