@@ -13,6 +13,7 @@ import { checkTargetUrl, type egressAllowInForce } from "../egress/url-guard.ts"
 import { createFederation } from "../federation/index.ts";
 import { type OidcPorts, tokensInName } from "../oidc/store/index.ts";
 import type { Deps } from "../projection/module.ts";
+import { createIdpIntents, idpReader, type IntentPorts } from "../resources/idp/index.ts";
 import { createFollowers, type createRefusals, type EventPorts } from "../resources/event/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
 import type { createCredentialUses } from "../resources/object/credential-uses.ts";
@@ -52,6 +53,7 @@ type Made = {
 /** What all slices ask of the service together. */
 export type ServiceDeps = Deps &
   UserPorts &
+  IntentPorts &
   OidcPorts &
   DomainPorts &
   InstancePorts &
@@ -73,9 +75,19 @@ export function depsOf(
     byId: current(db, organizations.byId),
     byDomain: current(db, organizations.byDomain),
   };
-  return {
-    noteUse: uses.note,
+  const features = featureReader(db, featureDefaults);
+  const idps = idpReader(db, features);
+  const ofIntents = {
+    budgets,
+    features,
+    federation: createFederation({ egress: outside, now }),
     noteRefusal: refusals.note,
+  };
+  return {
+    ...ofIntents,
+    intents: createIdpIntents({ db, events, secrets, now, newId, ...ofIntents }),
+    isIdpActive: async (...asked) => (await idps.effectiveState(...asked)) === "active",
+    noteUse: uses.note,
     sessionMakers: sessionMakers({ db, secrets, now }),
     tokensInName: tokensInName({ db }),
     userSchemas: schemasOfUsers(db),
@@ -104,7 +116,6 @@ export function depsOf(
       historyMax: config.historyLimitMax,
     },
     followers: createFollowers({ ofCaller: config.followersPerCaller, inAll: config.followers }),
-    budgets,
     proveDomain: createDomainProof(outside),
     isBreached: createBreachScreen({
       file: config.breachedPasswordsFile,
@@ -113,8 +124,6 @@ export function depsOf(
       logger,
     }),
     egress: outside,
-    federation: createFederation({ egress: outside, now }),
-    features: featureReader(db, featureDefaults),
     ...messageReader(validator),
     policyOf,
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),

@@ -12,7 +12,6 @@ const needed = [
   "login",
   "resources/app",
   "resources/grant",
-  "resources/idp",
   "resources/instance",
   "resources/org",
   "resources/project",

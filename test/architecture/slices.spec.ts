@@ -67,7 +67,9 @@ function orderOfModules(): string[] {
     .flatMap(([, names = "", from = ""]) =>
       names
         .split(",")
-        .map((name) => list.search(new RegExp(`^  ${name.trim()}\\b`, "m")))
+        .map((name) => name.trim())
+        .filter((name) => name !== "")
+        .map((name) => list.search(new RegExp(`^  ${name}\\b`, "m")))
         .map((at) => ({ at, slice: sliceOf(join("app", from)) })),
     )
     .filter(({ at }) => at >= 0)

@@ -4,6 +4,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { targetsOf } from "../../src/oidc/core/audience.ts";
 import type { At } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
+import { idpReader } from "../../src/resources/idp/index.ts";
 import { membershipReader } from "../../src/resources/membership/index.ts";
 import { policiesOf } from "../../src/app/policies.ts";
 import { webKeysOf } from "../../src/resources/webkey/index.ts";
@@ -220,6 +221,7 @@ async function codesOf(
   const made: string[] = [];
   await withKernel(store, async (kernel) => {
     const features = featureReader(kernel.db, kernel.featureDefaults);
+    const idps = idpReader(kernel.db, features);
     const ports = clientPorts({
       ...kernel,
       memberships: membershipReader(kernel.db),
@@ -228,6 +230,7 @@ async function codesOf(
       timesOf: oidcSettingsReader(kernel.db),
       noteUse: () => {},
       noteRefusal: () => {},
+      isIdpActive: async (...asked) => (await idps.effectiveState(...asked)) === "active",
       features,
     });
     const at: At = { instanceId: store.made.instance_id, issuer: "", requestId: "" };

@@ -40,8 +40,8 @@ export function useWatch(
     if (wasHidden.current) now.current.changed();
     wasHidden.current = false;
     const end = new AbortController();
-    const types = named === "" ? [] : (named?.split(" ") ?? []);
-    void watch({ types, org }, end.signal, now);
+    const asked = { types: named?.split(" ").filter((each) => each !== "") ?? [], org };
+    void watch(asked, end.signal, now);
     return () => {
       end.abort();
       wasHidden.current = document.visibilityState !== "visible";

@@ -28,7 +28,7 @@ import {
   idTokens,
   refreshTokens,
 } from "./tables.ts";
-import { tokenStore } from "./tokens.ts";
+import { type TokenPorts, tokenStore } from "./tokens.ts";
 import { userStore } from "./users.ts";
 
 export { endOfConsent, formerTokens } from "./projection.ts";
@@ -39,7 +39,7 @@ export { oidcAccessTokens } from "./verifier.ts";
 const expiring = [accessTokens, idTokens, refreshTokens, authorizationCodes, assertionIds];
 
 /** What the provider asks of the service, beside what every slice may use. */
-export type OidcPorts = LogoutPorts & KeyPorts & SettingPorts & { noteUse: NoteUse };
+export type OidcPorts = LogoutPorts & KeyPorts & SettingPorts & TokenPorts & { noteUse: NoteUse };
 
 /**
  * What the OpenID Provider keeps.
@@ -64,7 +64,8 @@ export const oidcModule = (endings: Reactions): Module<Deps & OidcPorts> => ({
 export function clientPorts(
   deps: Pick<Deps, "db" | "events" | "memberships" | "secrets" | "policies" | "now" | "newId"> &
     SettingPorts &
-    KeyPorts & {
+    KeyPorts &
+    TokenPorts & {
       features: FeatureReader;
       noteUse: NoteUse;
       noteRefusal: NoteRefusal;

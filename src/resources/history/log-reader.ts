@@ -64,6 +64,21 @@ export function logReader(parts: LogParts) {
   return { read, page: pageReader(parts, retained, read), step: stepReader(parts.db, retained) };
 }
 
+/**
+ * The history of one object, by the kinds of its streams, which all have its ID. A page of it, for slices that show it beside
+ * the object, after they have checked that the caller may read that; audit log retention is kept.
+ */
+export function objectHistory(parts: LogParts) {
+  const t = parts.db.table(log);
+  const { page: readPage } = logReader(parts);
+  type Of = { instanceId: string; types: readonly string[]; id: string };
+  return ({ instanceId, types, id }: Of, page: Page): Promise<EventsFound> => {
+    const cursors = { secrets: parts.secrets, instanceId, list: JSON.stringify([types, id]) };
+    const conditions = [isOneOf(t.aggregateType, types), eq(t.aggregateId, id)];
+    return readPage(instanceId, conditions, page, cursors);
+  };
+}
+
 type Retained = (instanceId: string) => Promise<SQL | undefined>;
 
 /** Keeps what audit log retention lets be seen, by the column of its date. */

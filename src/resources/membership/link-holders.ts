@@ -6,7 +6,6 @@ import type { Database } from "../../storage/database.ts";
 import { equals, hasRow } from "../../projection/rows.ts";
 import { and, eq, or, sql } from "../../storage/drizzle.ts";
 import { userGrants } from "../grant/index.ts";
-import type { LinkHolders } from "../idp/index.ts";
 import { user, userAuthenticators, userEvents } from "../user/index.ts";
 import { powerReader } from "./power.ts";
 import { memberships } from "./projection.ts";
@@ -17,7 +16,7 @@ type At = { instanceId: string; idpId: string };
 const mostAtOnce = 1000;
 
 /** The links of users who may do something, to a provider that somebody else answers for (J1a). */
-export function linkHolders(db: Database): LinkHolders {
+export function linkHolders(db: Database) {
   const t = db.table(userAuthenticators);
   const powers = powerReader(db);
 
@@ -50,7 +49,7 @@ export function linkHolders(db: Database): LinkHolders {
   ) => coversUser(permissions, await powers.holdUser(tx, instanceId, userId));
 
   return {
-    async suspend(tx, at, permissions) {
+    async suspend(tx: Transaction, at: At, permissions: Permissions): Promise<number> {
       let suspended = 0;
       for (const userId of await usersWithPower(tx, at, true)) {
         if (await isCovered(tx, at, userId, permissions)) continue;
@@ -62,7 +61,11 @@ export function linkHolders(db: Database): LinkHolders {
       return suspended;
     },
 
-    async confirm(tx, at, permissions) {
+    async confirm(
+      tx: Transaction,
+      at: At,
+      permissions: Permissions,
+    ): Promise<{ confirmed: number; suspended: number }> {
       const links = { confirmed: 0, suspended: 0 };
       for (const userId of await usersWithPower(tx, at, false)) {
         if (!(await isCovered(tx, at, userId, permissions))) {

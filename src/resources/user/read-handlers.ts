@@ -11,7 +11,7 @@ import { user } from "./user.ts";
 import { checks, type Throttling } from "./check/attempts.ts";
 import { toEvent } from "../history/convert.ts";
 import { eventFormatter } from "../history/event-formatter.ts";
-import { objectHistory } from "../history/object-history.ts";
+import { objectHistory } from "../history/log-reader.ts";
 import { originFormatter } from "../history/origins.ts";
 import { toGetUser } from "./convert.ts";
 import { type Scope } from "../../authz/context.ts";
