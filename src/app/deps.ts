@@ -14,6 +14,7 @@ import { createFederation } from "../federation/index.ts";
 import { type OidcPorts, tokensInName } from "../oidc/store/index.ts";
 import type { Deps } from "../projection/module.ts";
 import { appReader, isClientSecretOf } from "../resources/app/index.ts";
+import { createIdpIntents, idpReader, type IntentPorts } from "../resources/idp/index.ts";
 import { createFollowers, type createRefusals, type EventPorts } from "../resources/event/index.ts";
 import { projectGrantsOf, userGrantsOf } from "../resources/grant/index.ts";
 import { membershipReader } from "../resources/membership/index.ts";
@@ -54,6 +55,7 @@ type Made = {
 /** What all slices ask of the service together. */
 export type ServiceDeps = Deps &
   UserPorts &
+  IntentPorts &
   OidcPorts &
   DomainPorts &
   InstancePorts &
@@ -77,9 +79,19 @@ export function depsOf(
     byId: current(db, organizations.byId),
     byDomain: current(db, organizations.byDomain),
   };
-  return {
-    noteUse: uses.note,
+  const features = featureReader(db, featureDefaults);
+  const idps = idpReader(db, features);
+  const ofIntents = {
+    budgets,
+    features,
+    federation: createFederation({ egress: outside, now }),
     noteRefusal: refusals.note,
+  };
+  return {
+    ...ofIntents,
+    intents: createIdpIntents({ db, events, secrets, now, newId, ...ofIntents }),
+    isIdpActive: async (...asked) => (await idps.effectiveState(...asked)) === "active",
+    noteUse: uses.note,
     sessionMakers: sessionMakers({ db, secrets, now }),
     tokensInName: tokensInName({ db }),
     userSchemas: schemasOfUsers(db),
@@ -115,7 +127,6 @@ export function depsOf(
       historyMax: config.historyLimitMax,
     },
     followers: createFollowers({ ofCaller: config.followersPerCaller, inAll: config.followers }),
-    budgets,
     proveDomain: createDomainProof(outside),
     isBreached: createBreachScreen({
       file: config.breachedPasswordsFile,
@@ -124,8 +135,6 @@ export function depsOf(
       logger,
     }),
     egress: outside,
-    federation: createFederation({ egress: outside, now }),
-    features: featureReader(db, featureDefaults),
     ...messageReader(validator),
     policyOf,
     checkUrl: (url, field) => checkTargetUrl(url, allow, field),

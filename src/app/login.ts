@@ -7,6 +7,7 @@ import type { PlaceOf } from "./places.ts";
 import { signIns } from "./sign-ins.ts";
 import { allowedApps } from "./allowed-apps.ts";
 import { grantedRoles } from "./granted-roles.ts";
+import { createIdpLogins } from "../resources/idp/index.ts";
 import { demandReader, sessionCaller, stepUp } from "../resources/session/index.ts";
 import { brandingReader } from "../settings/policy/branding.ts";
 import { languageReader } from "../settings/policy/language.ts";
@@ -15,7 +16,7 @@ import { textReader } from "../settings/policy/text.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createLogin, type LoginFunctions, type LoginPorts } from "../login/index.ts";
 import type { DevelopmentMail } from "../notify/index.ts";
-import { user } from "../resources/user/index.ts";
+import { linkedUserReader, user } from "../resources/user/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 
 export { pathOfNotice, recoverPath } from "../login/index.ts";
@@ -63,6 +64,7 @@ export function openLogin(
     deps,
     call: parts.call,
     consents: parts.consents,
+    intents: createIdpLogins(deps, linkedUserReader(deps)),
     devices: parts.devices,
     functions: parts.functions,
     policyOf: async ({ instanceId, organizationId }) => policy(instanceId, organizationId),

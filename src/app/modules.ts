@@ -36,7 +36,7 @@ import {
 import { domainModule, domainPages } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
 import { grantModule } from "../resources/grant/index.ts";
-import { idpModule } from "../resources/idp/index.ts";
+import { createIdpLogins, idpModule } from "../resources/idp/index.ts";
 import { instanceModule } from "../resources/instance/index.ts";
 import { linkHolders, managedMembers, membershipModule } from "../resources/membership/index.ts";
 import { organizationEvents, organizationModule } from "../resources/org/index.ts";
@@ -45,7 +45,13 @@ import { smsModule } from "../resources/sms/index.ts";
 import { smtpModule } from "../resources/smtp/index.ts";
 import { sessionModule } from "../resources/session/index.ts";
 import { signInModule } from "../resources/signin/index.ts";
-import { homesReader, userModule, users, usersLinkedTo } from "../resources/user/index.ts";
+import {
+  homesReader,
+  linkedUserReader,
+  userModule,
+  users,
+  usersLinkedTo,
+} from "../resources/user/index.ts";
 import { userSchemaModule } from "../resources/userschema/index.ts";
 import { webKeyModule } from "../resources/webkey/index.ts";
 import { setupHandlers, setupModule } from "../setup/index.ts";
@@ -90,7 +96,7 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   eventModule(homesReader),
   smtpModule,
   smsModule,
-  userModule,
+  userModule(["instance.idp.removed", "org.idp.removed"]),
   domainModule,
   projectModule,
   grantModule,
@@ -103,7 +109,7 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
       "project.application.consents.ended": takeApiAccess,
     }),
   ),
-  sessionModule(endKept),
+  sessionModule(endKept, (deps) => createIdpLogins(deps, linkedUserReader(deps))),
   signInModule(signedInApps),
   authModule(appSearch),
   actionModule,

@@ -1,8 +1,7 @@
 import { DomainError } from "../errors.ts";
-import type { Deps } from "../projection/module.ts";
-import { requireIdp, type IdpIntents } from "../resources/idp/index.ts";
 import { linkIdp } from "../resources/user/index.ts";
 import type { FlowData } from "./flow.ts";
+import type { LoginPorts } from "./ports.ts";
 import { providerRefusal } from "./provider-refusals.ts";
 import { writing } from "./writing.ts";
 import type { LoginSession } from "./sessions.ts";
@@ -17,8 +16,10 @@ export type AccountLink = (context: PageContext, session: LoginSession) => Promi
  *
  * @throws PageRefused PROVIDER_NOT_LINKED, PROVIDER_OFF
  */
-export function createAccountLink(parts: { deps: Deps; intents: IdpIntents }): AccountLink {
-  const { deps, intents } = parts;
+export function createAccountLink({
+  events,
+  intents,
+}: Pick<LoginPorts, "events" | "intents">): AccountLink {
   return async (context, { user }) => {
     const { idp: pending, ...rest } = context.flow.data;
     if (pending?.isLinking !== true) return;
@@ -50,8 +51,8 @@ export function createAccountLink(parts: { deps: Deps; intents: IdpIntents }): A
     if (said === undefined) throw notLinked("IDP_INTENT_SPENT: the login with it is over");
     const { id: externalUserId, username, email = "" } = said.identity;
     try {
-      await deps.events.transact(writing(context, user.id), async (tx) => {
-        await requireIdp(deps.db, tx, { instanceId, organizationId: user.organizationId }, idpId);
+      await events.transact(writing(context, user.id), async (tx) => {
+        await intents.hold(tx, { instanceId, organizationId: user.organizationId }, idpId);
         await linkIdp(tx, user.id, { idpId, externalUserId, username: username ?? email });
         await intents.spend(tx, instanceId, said, user.id);
       });

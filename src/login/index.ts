@@ -1,8 +1,7 @@
 import { routeNotFound } from "../errors.ts";
 import type { Browsers, Interactions } from "../oidc/core/ports.ts";
-import { createIdpLogins } from "../resources/idp/index.ts";
 import { createTrustedBrowsers } from "../resources/session/index.ts";
-import { createKnownBrowsers, linkedUserReader, userChecks } from "../resources/user/index.ts";
+import { createKnownBrowsers, userChecks } from "../resources/user/index.ts";
 import { createAccountLink } from "./account-link.ts";
 import { createAdvance } from "./advance.ts";
 import { createAgents } from "./agents.ts";
@@ -65,12 +64,11 @@ export function createLogin(
   interactions: Interactions;
   errors: LoginErrors;
 } {
-  const intents = createIdpLogins(ports.deps, linkedUserReader(ports.deps));
   const agents = createAgents(ports);
   const flows = createFlowStore(ports);
   const users = createLoginUsers(ports);
-  const sessions = loginSessions({ ...ports, intents });
-  const base = { ...ports, intents, agents, flows, users, sessions };
+  const sessions = loginSessions(ports);
+  const base = { ...ports, agents, flows, users, sessions };
   const { browsers, interactions } = loginInteractions(base);
   const checks = userChecks(ports.deps);
   const knownBrowsers = createKnownBrowsers(ports.deps);

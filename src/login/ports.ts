@@ -1,10 +1,13 @@
-import type { UserDeps } from "../resources/user/index.ts";
+import type { IntentProof, Said, UserDeps } from "../resources/user/index.ts";
 import type { CallService } from "../authz/service.ts";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { At } from "../oidc/core/ports.ts";
 import type { DeviceApproval } from "../oidc/core/device-approval.ts";
 import type { Deps } from "../projection/module.ts";
-import type { WriteContext } from "../eventstore/transaction.ts";
+import type { Awaitable } from "../awaitable.ts";
+import type { OwnerRef } from "../eventstore/event.ts";
+import type { Transaction, WriteContext } from "../eventstore/transaction.ts";
+import type { Answer, ProviderConfig, Way } from "../federation/index.ts";
 import type { FoundApp } from "../authz/apps.ts";
 import type { DemandReader } from "../resources/session/index.ts";
 import type { LoginPolicy } from "../settings/policy/login.ts";
@@ -61,6 +64,124 @@ export type Consents = {
   ): Promise<void>;
 };
 
+export type ProviderType = ProviderConfig["type"];
+
+/** An identity provider as a page offers it. */
+export type OfferedProvider = {
+  id: string;
+  name: string;
+  type: ProviderType;
+  /** Where its mark is; absent where there is none. */
+  markPath?: string;
+};
+
+/** An identity provider as a login uses it. */
+export type LoginProvider = {
+  id: string;
+  name: string;
+  type: ProviderType;
+  owner: OwnerRef;
+  /** What happens when somebody logs in with an account that nobody here has. */
+  options: {
+    isLinkingAllowed: boolean;
+    isCreationAllowed: boolean;
+    isAutoCreation: boolean;
+    isAutoUpdate: boolean;
+    autoLinking: "none" | "username" | "email";
+  };
+};
+
+/** A login with a provider that succeeded: who it was there, and which user has that account. */
+export type ProviderSuccess = Said & {
+  userId: string | undefined;
+  /** For login pages of somebody's own; what a hosted login goes by is its flow. */
+  token: string;
+};
+
+type IntentAt = WriteContext & { issuer: string };
+
+/** A login that waits for the answer of its provider. */
+export type WaitingLogin = {
+  id: string;
+  idpId: string;
+  /** The flow that it belongs to; empty where a login page of somebody's own began it, which waits at these addresses. */
+  flowId: string;
+  successUrl: string;
+  failureUrl: string;
+  /**
+   * Judges the answer, once.
+   *
+   * @throws NOT_FOUND IDP_UNKNOWN; FAILED_PRECONDITION IDP_INTENT_SPENT, IDP_INACTIVE, IDP_ANSWER_INVALID, IDP_DENIED,
+   * UNAVAILABLE IDP_UNAVAILABLE
+   */
+  answer(at: IntentAt, received: Omit<Answer, "baseUrl">): Promise<ProviderSuccess>;
+};
+
+type Wanted = {
+  idpId: string;
+  /** The organization whose view of the provider counts; absent for the instance. */
+  organizationId: string | undefined;
+  goesOn: { flowId: string };
+};
+
+/**
+ * What is asked of identity providers: which can be chosen, logins with them, and what those are used for, each once
+ * (specification 11.4). A provider must be active for whom the login is at each step (E5).
+ */
+export type ProviderLogins = {
+  /** Those that can be chosen in an organization, or in the instance itself, by name. */
+  offered(
+    instanceId: string,
+    organizationId: string | undefined,
+  ): Promise<readonly OfferedProvider[]>;
+  /** A provider, active or not. */
+  provider(instanceId: string, idpId: string): Awaitable<LoginProvider | undefined>;
+  /** Whether users of an organization, or of no certain one, may log in with a provider. */
+  isActive(instanceId: string, organizationId: string | undefined, idpId: string): Promise<boolean>;
+  /** @throws NOT_FOUND IDP_UNKNOWN; FAILED_PRECONDITION IDP_INACTIVE */
+  requireIdp(
+    instanceId: string,
+    organizationId: string | undefined,
+    idpId: string,
+  ): Promise<{ idp: LoginProvider }>;
+  /** @throws as `requireIdp`, FAILED_PRECONDITION IDP_CONFIG_INVALID; UNAVAILABLE IDP_UNAVAILABLE */
+  begin(
+    at: IntentAt,
+    wanted: Wanted & { isFresh: boolean; loginHint?: string | undefined },
+  ): Promise<{ way: Way }>;
+  /** The login that waits for an answer with this state. */
+  waiting(instanceId: string, state: string): Promise<WaitingLogin | undefined>;
+  /**
+   * Asks a directory. Undefined where the name or the password is wrong, or there is no such name.
+   *
+   * @throws as `requireIdp`, FAILED_PRECONDITION IDP_NOT_LDAP; UNAVAILABLE IDP_UNAVAILABLE
+   */
+  lookUp(
+    at: IntentAt,
+    wanted: Wanted,
+    tried: { username: string; password: string },
+  ): Promise<ProviderSuccess | undefined>;
+  /** What a provider said, for who can prove that the login was theirs; undefined once it is over or used. */
+  said(instanceId: string, proof: IntentProof): Promise<Said | undefined>;
+  /**
+   * Makes sure that an organization has a provider, active or not, and that it is still there when the unit commits.
+   *
+   * @throws NOT_FOUND IDP_NOT_FOUND
+   */
+  hold(
+    tx: Transaction,
+    at: { instanceId: string; organizationId: string },
+    idpId: string,
+  ): Promise<void>;
+  /** Uses a login up, in the unit of what it is used for. @throws FAILED_PRECONDITION IDP_INTENT_SPENT */
+  spend(tx: Transaction, instanceId: string, said: Said, userId: string): Promise<void>;
+  /** What a provider of SAML must know of the instance; undefined where there is no such provider. */
+  samlMetadata(
+    at: { instanceId: string; issuer: string },
+    idpId: string,
+  ): Promise<string | undefined>;
+};
+
 /** A message that a page shows in the place of a mail or a text message. */
 export type UnsentMessage = { to: string; subject: string; text: string; sentAt: Date };
 
@@ -86,6 +207,7 @@ export type LoginPorts = Pick<
   /** The app that waits: what it is called, and what decides what people can give it. */
   appOf(instanceId: string, clientId: string): Promise<FoundApp | undefined>;
   consents: Consents;
+  intents: ProviderLogins;
   devices: DeviceApproval;
   functions: LoginFunctions;
   /** The last messages that were not sent, the newest first; only where nobody else can reach the service. */

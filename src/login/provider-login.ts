@@ -4,12 +4,12 @@ import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.t
 import type { InnerCaller } from "../authz/service.ts";
 import { DomainError } from "../errors.ts";
 import type { ExternalIdentity } from "../federation/index.ts";
-import type { Idp, Success } from "../resources/idp/index.ts";
 import { instanceFacts } from "../resources/instance/index.ts";
 import { openProvenSession, recordProof } from "../resources/session/index.ts";
 import { verifiedContactReader } from "../resources/user/index.ts";
 import { paths } from "./paths.ts";
 import { phoneSaid } from "./phone-said.ts";
+import type { LoginProvider, ProviderSuccess } from "./ports.ts";
 import { isMeant, type RouteParts } from "./route.ts";
 import { writing } from "./writing.ts";
 import { PageRefused, type PageContext } from "./page-context.ts";
@@ -20,11 +20,11 @@ export type NewAccount = { givenName: string; familyName: string; email: string 
 
 export type ProviderLogin = {
   /** Goes on after a login with a provider (specification 11.4). */
-  arrived(context: PageContext, success: Success): Promise<LoginAnswer>;
+  arrived(context: PageContext, success: ProviderSuccess): Promise<LoginAnswer>;
   /** Makes an account with the link of the flow, and lets its user in. @throws DomainError of what is wrong with it */
   create(context: PageContext, account: NewAccount): Promise<LoginAnswer>;
   /** What the provider said, for the pages of the flow. @throws PageRefused */
-  pendingAccount(context: PageContext): Promise<{ idp: Idp; identity: ExternalIdentity }>;
+  pendingAccount(context: PageContext): Promise<{ idp: LoginProvider; identity: ExternalIdentity }>;
 };
 
 const mostTries = 4;
@@ -36,7 +36,7 @@ export function createProviderLogin(parts: RouteParts): ProviderLogin {
   const byVerifiedContact = verifiedContactReader(db);
 
   /** Where an account is made: the organization of the login, of the provider, or the default one. */
-  async function homeOf(context: PageContext, { owner }: Idp): Promise<string> {
+  async function homeOf(context: PageContext, { owner }: LoginProvider): Promise<string> {
     const { instanceId } = context.at;
     const home = context.tenant.organizationId ?? (owner.type === "org" ? owner.id : undefined);
     return home ?? (await instance(instanceId)).defaultOrganizationId;
@@ -153,7 +153,7 @@ function wantedOf(context: PageContext, identity: ExternalIdentity, account: New
 async function makeUser(
   call: RouteParts["call"],
   caller: InnerCaller,
-  { id: idpId }: Idp,
+  { id: idpId }: LoginProvider,
   {
     identity,
     names,
@@ -211,7 +211,7 @@ async function update(
   { call }: RouteParts,
   context: PageContext,
   userId: string,
-  { owner }: Idp,
+  { owner }: LoginProvider,
   identity: ExternalIdentity,
 ): Promise<void> {
   const { user } = await call(UserService.method.getUser, { id: userId }, context.asService());
@@ -239,7 +239,7 @@ async function candidateOf(
   parts: RouteParts,
   byVerifiedContact: ReturnType<typeof verifiedContactReader>,
   context: PageContext,
-  { options, id }: Idp,
+  { options, id }: LoginProvider,
   { username, email, isEmailVerified }: ExternalIdentity,
 ): Promise<string | undefined> {
   const { users, intents } = parts;
@@ -265,7 +265,7 @@ async function candidateOf(
 async function pendingAccount(
   { intents }: RouteParts,
   context: PageContext,
-): Promise<{ idp: Idp; identity: ExternalIdentity }> {
+): Promise<{ idp: LoginProvider; identity: ExternalIdentity }> {
   const { instanceId } = context.at;
   const { idp: of } = context.flow.data;
   if (of === undefined) throw new PageRefused("FLOW_NOT_FOUND", 400);
@@ -281,7 +281,11 @@ async function pendingAccount(
 }
 
 /** Addresses that a provider of an organization calls verified are so by the word of that organization (J9). */
-const byWordOf = (context: PageContext, owner: Idp["owner"], organizationId?: string) => ({
+const byWordOf = (
+  context: PageContext,
+  owner: LoginProvider["owner"],
+  organizationId?: string,
+) => ({
   ...context.asService(organizationId),
   isWithinOrganizations: owner.type === "org",
 });

@@ -1,6 +1,5 @@
 import { DomainError } from "../errors.ts";
 import type { Browsers } from "../oidc/core/ports.ts";
-import type { IdpLogins } from "../resources/idp/index.ts";
 import type { TrustedBrowsers } from "../resources/session/index.ts";
 import type { KnownBrowsers, UserChecks } from "../resources/user/index.ts";
 import type { Advance } from "./advance.ts";
@@ -21,7 +20,6 @@ export type RouteParts = LoginPorts & {
   flows: FlowStore;
   users: LoginUsers;
   sessions: LoginSessions;
-  intents: IdpLogins;
   advance: Advance;
   mayTell: MessagePace;
   browsers: Browsers;

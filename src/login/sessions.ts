@@ -2,7 +2,6 @@ import type { OrganizationReader } from "../authz/ports.ts";
 import { acrOf } from "../authz/step-up.ts";
 import type { BrowserSession } from "../oidc/core/ports.ts";
 import type { Deps } from "../projection/module.ts";
-import type { IdpIntents } from "../resources/idp/index.ts";
 import {
   countingProofs,
   firstFactorAt,
@@ -15,6 +14,7 @@ import {
 import { activeUserReader } from "../resources/user/index.ts";
 import { current } from "../storage/read-cache.ts";
 import type { PageContext } from "./page-context.ts";
+import type { ProviderLogins } from "./ports.ts";
 
 /** A session of a user who is active; not all that the login asks for need be proven. */
 export type LoginSession = {
@@ -40,7 +40,7 @@ export function loginSessions({
   intents,
 }: Pick<Deps, "db" | "now"> & {
   organizations: OrganizationReader;
-  intents: Pick<IdpIntents, "isActive">;
+  intents: Pick<ProviderLogins, "isActive">;
 }): LoginSessions {
   const byId = current(db, sessionById(db));
   const activeUser = activeUserReader({ db, organizations });

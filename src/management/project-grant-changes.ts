@@ -6,7 +6,8 @@ import type { Handlers } from "../authz/service.ts";
 import { organizationOf } from "../authz/tenancy.ts";
 import { invalidField } from "../errors.ts";
 import type { Deps } from "../projection/module.ts";
-import { eventFormatter, position } from "../resources/event/index.ts";
+import { eventFormatter } from "../resources/history/event-formatter.ts";
+import { position } from "../resources/history/log-reader.ts";
 import { retentionReader } from "../resources/instance/index.ts";
 
 import { profileReader, userNamesReader } from "../resources/user/index.ts";

@@ -11,6 +11,12 @@ const edges = ["account", "console-server", "login", "oidc"];
 /** Folders of src that go with another: what they serve is in the schema of that one. */
 const parts: Readonly<Record<string, string>> = { executor: "resources/action" };
 
+/**
+ * Files of a schema that stay when their slice goes, as messages of others are made of them: to move a message to another package would
+ * break clients. `SearchUserEvents` of users answers with events.
+ */
+export const staying: readonly string[] = ["resources/event/v3alpha/event"];
+
 /** Slices, and the edges beside `api`: each a folder of src with its parts, and of proto and test where it has any. */
 export const folders: readonly string[] = [
   ...new Set(sources.flatMap(({ path }) => sliceOf(path) ?? [])),
@@ -59,6 +65,12 @@ export function holdersOf(slice: string): Holder[] {
     .map(({ from, names }) => ({ file: from, names }));
 }
 
+/** Which files of the schema a file of the schema names, and which name it. */
+export const beside = (path: string): { named: string[]; namedBy: string[] } => ({
+  named: imports.flatMap(({ from, to }) => (from === path ? [to] : [])),
+  namedBy: imports.flatMap(({ from, to }) => (to === path ? [from] : [])),
+});
+
 /** The files of src that import something of the slice from outside it. */
 export const importersOf = (slice: string): string[] => [
   ...new Set(
@@ -78,10 +90,16 @@ export const withoutImports = (slice: string, path: string, text: string): strin
 
 /** Whether a file goes with the slice: one of its folders, or of what is generated of its schema. */
 export const isOf = (slice: string, path: string): boolean =>
+  !isStaying(path) &&
   ["src", "proto/idsvc", "gen/idsvc", "test"].some((top) =>
     foldersOf(slice).some(
       (each) => isIn(path, `${top}/${each}`) && !isOfRowBelow(each, path.slice(top.length + 1)),
     ),
+  );
+
+const isStaying = (path: string): boolean =>
+  staying.some(
+    (file) => path === `proto/idsvc/${file}.proto` || path === `gen/idsvc/${file}_pb.ts`,
   );
 
 const foldersOf = (slice: string): string[] => [

@@ -36,6 +36,7 @@ const slice = {
   mayImport: [
     "resources",
     "resources/object",
+    "resources/history",
     "resources/messageprovider",
     "settings",
     "settings/object",
@@ -109,6 +110,11 @@ export const rows: Record<string, Row> = {
 
   resources: { ...slice, holdsSlices: true },
   "resources/object": { ...slice, mayImport: kernel, open: true },
+  "resources/history": {
+    ...slice,
+    mayImport: ["resources", "resources/object", "settings/policy", ...kernel, "texts"],
+    open: true,
+  },
   "resources/messageprovider": {
     ...slice,
     mayImport: ["resources", "resources/object", ...kernel],

@@ -6,6 +6,7 @@ import type { At } from "../../src/oidc/core/ports.ts";
 import { clientPorts } from "../../src/oidc/store/index.ts";
 import { appReader } from "../../src/resources/app/index.ts";
 import { projectGrantsOf, userGrantsOf } from "../../src/resources/grant/index.ts";
+import { idpReader } from "../../src/resources/idp/index.ts";
 import { membershipReader } from "../../src/resources/membership/index.ts";
 import { policiesOf } from "../../src/app/policies.ts";
 import { webKeysOf } from "../../src/resources/webkey/index.ts";
@@ -224,6 +225,7 @@ async function codesOf(
     const features = featureReader(kernel.db, kernel.featureDefaults);
     const memberships = membershipReader(kernel.db);
     const apps = appReader(kernel.db);
+    const idps = idpReader(kernel.db, features);
     const ports = clientPorts({
       ...kernel,
       memberships,
@@ -236,6 +238,7 @@ async function codesOf(
       timesOf: oidcSettingsReader(kernel.db),
       noteUse: () => {},
       noteRefusal: () => {},
+      isIdpActive: async (...asked) => (await idps.effectiveState(...asked)) === "active",
       features,
     });
     const at: At = { instanceId: store.made.instance_id, issuer: "", requestId: "" };

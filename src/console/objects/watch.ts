@@ -1,9 +1,6 @@
-import { fromJson, type JsonObject } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { EventService } from "#gen/idsvc/resources/event/v3alpha/event_service_pb.ts";
-import { transport } from "../calls.ts";
-import { contextOf } from "../declared/declare.ts";
+import { servicePort } from "../declared/service-port.ts";
+import type { LogWatch } from "../ports.ts";
 import { useRights } from "../rights.ts";
 
 const restMs = 1_000;
@@ -31,7 +28,7 @@ export function useWatch(
   const { may } = useRights();
   const place = org === undefined ? { isInstance: true as const } : { organizationId: org };
   const isSeen = useSyncExternalStore(onSeen, () => document.visibilityState === "visible");
-  const isWatched = types !== undefined && may(EventService.method.watchEvents, place);
+  const isWatched = types !== undefined && may(servicePort.log.method, place);
   const isWatching = isWatched && isSeen;
   const now = useRef({ changed, calls });
   useEffect(() => void (now.current = { changed, calls }));
@@ -43,8 +40,8 @@ export function useWatch(
     if (wasHidden.current) now.current.changed();
     wasHidden.current = false;
     const end = new AbortController();
-    const filters = named === "" ? [] : [{ types: { types: named?.split(" ") ?? [] } }];
-    void watch({ ...contextOf(org), filters }, end.signal, now);
+    const asked = { types: named?.split(" ").filter((each) => each !== "") ?? [], org };
+    void watch(asked, end.signal, now);
     return () => {
       end.abort();
       wasHidden.current = document.visibilityState !== "visible";
@@ -52,9 +49,10 @@ export function useWatch(
   }, [isWatching, named, org]);
 }
 
+type Asked = Parameters<LogWatch["follow"]>[0];
 type Changed = { readonly current: { changed: () => void; calls: number } };
 
-async function watch(asked: JsonObject, signal: AbortSignal, now: Changed) {
+async function watch(asked: Asked, signal: AbortSignal, now: Changed) {
   const begun = performance.now();
   // What happened since the page was read, and before there was a stream.
   const opened = () => {
@@ -91,17 +89,14 @@ async function inTurn(patienceMs: number, signal: AbortSignal, work: () => Promi
 
 /** Until the stream ends. */
 async function follow(
-  asked: JsonObject,
+  asked: Asked,
   { signal, now, opened }: { signal: AbortSignal; now: Changed; opened: () => void },
 ) {
-  const client = createClient(EventService, transport);
-  const request = fromJson(EventService.method.watchEvents.input, asked);
   let waiting: ReturnType<typeof setTimeout> | undefined;
   signal.addEventListener("abort", () => clearTimeout(waiting));
   try {
-    const options = { signal, onHeader: opened };
-    for await (const { event } of client.watchEvents(request, options)) {
-      if (event === undefined || waiting !== undefined) continue;
+    for await (const { isEvent } of servicePort.log.follow(asked, { signal, opened })) {
+      if (!isEvent || waiting !== undefined) continue;
       waiting = setTimeout(() => {
         waiting = undefined;
         now.current.changed();

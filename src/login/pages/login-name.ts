@@ -1,5 +1,5 @@
 import { html } from "../../html.ts";
-import type { OfferedIdp } from "../../resources/idp/index.ts";
+import type { OfferedProvider } from "../ports.ts";
 import { layout } from "../layout.ts";
 import type { Page } from "../page.ts";
 import { field, longestLoginName } from "../parts/field.ts";
@@ -23,7 +23,7 @@ export type LoginNameView = {
   allowsRegister: boolean;
   /** Request options of WebAuthn for any passkey of this host; without them none is offered. */
   passkeyOptions?: object;
-  providers: readonly OfferedIdp[];
+  providers: readonly OfferedProvider[];
   /** There are others, on a page of their own. */
   hasMoreProviders?: boolean;
 };

@@ -1,5 +1,5 @@
 import { html } from "../../html.ts";
-import type { OfferedIdp } from "../../resources/idp/index.ts";
+import type { OfferedProvider } from "../ports.ts";
 import { layout } from "../layout.ts";
 import { inFlow, type Page } from "../page.ts";
 import { finder } from "../parts/finder.ts";
@@ -11,7 +11,7 @@ import { paths } from "../paths.ts";
 export const providersOfPage = 12;
 
 export type ProvidersView = {
-  providers: readonly OfferedIdp[];
+  providers: readonly OfferedProvider[];
   /** What their names are to hold. */
   name: string;
   parts: Parts;

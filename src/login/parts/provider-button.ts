@@ -1,13 +1,13 @@
 import { html, type Html } from "../../html.ts";
-import { type IdpType, markPath, type OfferedIdp } from "../../resources/idp/index.ts";
 import type { Page } from "../page.ts";
+import type { OfferedProvider, ProviderType } from "../ports.ts";
 import { button, form } from "./form.ts";
 import { icon, type IconName } from "./icon.ts";
 import { short } from "./short.ts";
 import { paths } from "../paths.ts";
 
 /** A drawn mark of each kind of provider: nobody's trade mark. */
-const marks: Readonly<Record<IdpType, IconName>> = {
+const marks: Readonly<Record<ProviderType, IconName>> = {
   oidc: "badge",
   oauth: "badge",
   jwt: "badge",
@@ -23,13 +23,13 @@ const marks: Readonly<Record<IdpType, IconName>> = {
 };
 
 /** The mark that its operator has given, else the drawn one. */
-const markOf = ({ id, type, markDigest }: OfferedIdp): Html =>
-  markDigest === undefined
+const markOf = ({ type, markPath }: OfferedProvider): Html =>
+  markPath === undefined
     ? icon(marks[type])
-    : html`<img class="mark" src="${markPath(markDigest, id)}" alt="" width="20" height="20">`;
+    : html`<img class="mark" src="${markPath}" alt="" width="20" height="20">`;
 
 /** Sends `idp`, the id of a provider, to the page that leads there. */
-export const providerForm = (page: Page, providers: readonly OfferedIdp[]): Html =>
+export const providerForm = (page: Page, providers: readonly OfferedProvider[]): Html =>
   form(
     page,
     { action: paths.provider },

@@ -1,11 +1,11 @@
 import { presenceAs } from "../../authz/presence.ts";
 import { DomainError } from "../../errors.ts";
 import { callbackPath, jwtPath } from "../../federation/index.ts";
-import type { IntentRow } from "../../resources/idp/index.ts";
 import { plainPage } from "../errors.ts";
 import { pageHeaders } from "../headers.ts";
 import { providerBackPage } from "../pages/provider-go.ts";
 import { paths } from "../paths.ts";
+import type { WaitingLogin } from "../ports.ts";
 import { createProviderLogin } from "../provider-login.ts";
 import { providerRefusal } from "../provider-refusals.ts";
 import type { RouteParts } from "../route.ts";
@@ -23,14 +23,13 @@ const longestSamlForm = 384 * 1024;
  * of ours posts it once more.
  */
 export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
-  const { intents } = parts;
   const login = createProviderLogin(parts);
 
   async function answered(
     request: LoginRequest,
     at: LoginRequestContext,
     parameters: Parameters,
-    row: IntentRow,
+    row: WaitingLogin,
   ): Promise<LoginAnswer> {
     const by = {
       instanceId: at.instanceId,
@@ -42,12 +41,12 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
       clientId: "",
     };
     const answer = { parameters, header: (name: string) => request.headers.get(name) };
-    if (row.flowId === "") return toCaller(row, await intents.answer(by, row, answer).catch(told));
+    if (row.flowId === "") return toCaller(row, await row.answer(by, answer).catch(told));
     const url = `${paths.provider}?${new URLSearchParams({ flow: row.flowId })}`;
     // As a page of the flow: only its own browser opens it. Nothing is spent before.
     const context = await openPageContext(parts, { ...request, method: "GET", url }, at);
     try {
-      const outcome = await intents.answer(by, row, answer);
+      const outcome = await row.answer(by, answer);
       return await login.arrived(context, outcome);
     } catch (error) {
       if (error instanceof DomainError && error.reason === "IDP_DENIED") {
@@ -60,7 +59,7 @@ export function callbackEndpoints(parts: RouteParts): LoginEndpoint[] {
   const endpoint = (
     path: string,
     methods: LoginEndpoint["methods"],
-    check: (row: IntentRow, request: LoginRequest) => boolean = () => true,
+    check: (row: WaitingLogin, request: LoginRequest) => boolean = () => true,
   ): LoginEndpoint => ({
     path,
     methods,
@@ -101,7 +100,7 @@ async function waitingFor(
   { intents }: RouteParts,
   at: LoginRequestContext,
   parameters: Parameters,
-): Promise<IntentRow> {
+): Promise<WaitingLogin> {
   const state = parameters.get("state") ?? parameters.get("RelayState") ?? "";
   const row = await intents.waiting(at.instanceId, state);
   if (row !== undefined) return row;
@@ -118,7 +117,7 @@ async function again(
   request: LoginRequest,
   at: LoginRequestContext,
   parameters: Parameters,
-  row: IntentRow,
+  row: WaitingLogin,
 ): Promise<LoginAnswer> {
   const page = await plainPage(parts, request, at);
   const flow = row.flowId === "" ? undefined : await parts.flows.load(at.instanceId, row.flowId);
@@ -146,7 +145,7 @@ function told(error: unknown): DomainError {
 
 /** Leads to where the caller who began an intent of their own wanted to hear of its end. */
 const toCaller = (
-  { id, successUrl, failureUrl }: IntentRow,
+  { id, successUrl, failureUrl }: WaitingLogin,
   outcome: DomainError | { token: string; userId?: string | undefined },
 ): LoginAnswer =>
   outcome instanceof DomainError

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { OfferedIdp } from "../../resources/idp/index.ts";
+import type { OfferedProvider } from "../ports.ts";
 import { hostName } from "../../authz/host.ts";
 import { constantTime } from "../../constant-time.ts";
 import type { LoginPolicy } from "../../settings/policy/login.ts";
@@ -22,7 +22,7 @@ import { waysToRegister } from "../registration.ts";
 import { PageRefused, type Shown, type PageContext } from "../page-context.ts";
 
 /** Those that were chosen last in this browser first. */
-function firstProviders(context: PageContext, all: readonly OfferedIdp[]) {
+function firstProviders(context: PageContext, all: readonly OfferedProvider[]) {
   const providers = recentFirst(context, all).slice(0, mostProviders);
   return { providers, hasMoreProviders: all.length > mostProviders };
 }

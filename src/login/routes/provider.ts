@@ -1,6 +1,7 @@
 import { providerGoPage } from "../pages/provider-go.ts";
 import { providerPasswordPage } from "../pages/provider-password.ts";
 import { paths } from "../paths.ts";
+import type { LoginProvider, OfferedProvider } from "../ports.ts";
 import { named } from "../parts/finder.ts";
 import { partsAt, startOf } from "../parts/pager.ts";
 import { providersOfPage, providersPage } from "../pages/providers.ts";
@@ -11,7 +12,6 @@ import { missingIn, type Route, type RouteParts, valueOf } from "../route.ts";
 import { writing } from "../writing.ts";
 import { PageRefused, type PageContext } from "../page-context.ts";
 import type { LoginAnswer } from "../web.ts";
-import type { Idp, OfferedIdp } from "../../resources/idp/index.ts";
 
 const longestId = 200;
 
@@ -69,7 +69,7 @@ export function providerRoutes(parts: RouteParts): Route[] {
 export async function offeredProviders(
   { intents, policyOf }: RouteParts,
   { at, tenant }: PageContext,
-): Promise<readonly OfferedIdp[]> {
+): Promise<readonly OfferedProvider[]> {
   const { allowExternalIdp } = await policyOf(tenant);
   return allowExternalIdp ? intents.offered(at.instanceId, tenant.organizationId) : [];
 }
@@ -89,7 +89,11 @@ async function showAll(parts: RouteParts, context: PageContext): Promise<LoginAn
 }
 
 /** @throws PageRefused PROVIDER_OFF */
-async function activeIdp({ intents }: RouteParts, context: PageContext, id: string): Promise<Idp> {
+async function activeIdp(
+  { intents }: RouteParts,
+  context: PageContext,
+  id: string,
+): Promise<LoginProvider> {
   const { instanceId } = context.at;
   const { organizationId } = context.tenant;
   if (id === "" || id.length > longestId) throw new PageRefused("NOT_FOUND", 404);

@@ -1,12 +1,10 @@
 import { ImportedUserLinkSchema } from "#gen/idsvc/management/v1/data_pb.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import type { Deps } from "../../projection/module.ts";
-import { requireIdp } from "../../resources/idp/index.ts";
-import { linkIdp, user, userNotFound } from "../../resources/user/index.ts";
+import { linkIdp, user, type UserDeps, userNotFound } from "../../resources/user/index.ts";
 import { created, existed, kind, type Kind, type Known, refsOfUser } from "./kind.ts";
 
 /** Accounts at identity providers, which must be there or come with the same import. */
-export const linkKinds = ({ db }: Pick<Deps, "db">): Kind[] => [
+export const linkKinds = ({ intents }: Pick<UserDeps, "intents">): Kind[] => [
   kind("userLinks", {
     type: ImportedUserLinkSchema,
     idOf: ({ userId, idpId }) => `${userId}/${idpId}`,
@@ -26,7 +24,7 @@ export const linkKinds = ({ db }: Pick<Deps, "db">): Kind[] => [
         const link = { configId: idpId, externalUserId: providedUserId };
         const wanted = { ...link, displayName: providedUserName };
         const at = { instanceId, organizationId: orgId, known };
-        await addLink(tx, { db }, at, userId, wanted);
+        await addLink(tx, { intents }, at, userId, wanted);
         return created();
       },
   }),
@@ -42,13 +40,13 @@ type Link = { configId: string; externalUserId: string; displayName: string };
  */
 export async function addLink(
   tx: Transaction,
-  { db }: Pick<Deps, "db">,
+  { intents }: Pick<UserDeps, "intents">,
   at: { instanceId: string; organizationId: string; known?: Known },
   userId: string,
   link: Link,
 ): Promise<void> {
   const { configId: idpId, externalUserId, displayName: username } = link;
   const noted = await at.known?.find("idp", idpId);
-  if (noted?.["orgId"] !== at.organizationId) await requireIdp(db, tx, at, idpId);
+  if (noted?.["orgId"] !== at.organizationId) await intents.hold(tx, at, idpId);
   await linkIdp(tx, userId, { idpId, externalUserId, username });
 }

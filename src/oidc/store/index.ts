@@ -29,7 +29,7 @@ import {
   idTokens,
   refreshTokens,
 } from "./tables.ts";
-import { tokenStore } from "./tokens.ts";
+import { type TokenPorts, tokenStore } from "./tokens.ts";
 import { userStore } from "./users.ts";
 
 export { endOfApiConsents, endOfApp, endOfConsent, formerTokens } from "./projection.ts";
@@ -40,7 +40,11 @@ export { oidcAccessTokens } from "./verifier.ts";
 const expiring = [accessTokens, idTokens, refreshTokens, authorizationCodes, assertionIds];
 
 /** What the provider asks of the service, beside what every slice may use. */
-export type OidcPorts = AppPorts & LogoutPorts & KeyPorts & SettingPorts & { noteUse: NoteUse };
+export type OidcPorts = AppPorts &
+  LogoutPorts &
+  KeyPorts &
+  SettingPorts &
+  TokenPorts & { noteUse: NoteUse };
 
 /**
  * What the OpenID Provider keeps.
@@ -78,7 +82,8 @@ export function clientPorts(
   > &
     AppPorts &
     SettingPorts &
-    KeyPorts & {
+    KeyPorts &
+    TokenPorts & {
       features: FeatureReader;
       noteUse: NoteUse;
       noteRefusal: NoteRefusal;

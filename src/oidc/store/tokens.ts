@@ -2,12 +2,9 @@ import { columnsWhere } from "../../projection/rows.ts";
 import { whenKnown } from "../../awaitable.ts";
 import { accessTokenKey } from "./secrets.ts";
 import { newerFormat, newerFormatOf } from "../../crypto/token-format.ts";
-import type { FeatureReader } from "../../authz/ports.ts";
 import { rowByKey } from "../../projection/ids.ts";
 import type { Deps } from "../../projection/module.ts";
-import { idpReader } from "../../resources/idp/index.ts";
 import { isLiving, sessionById } from "../../resources/session/index.ts";
-import type { Database } from "../../storage/database.ts";
 import { and, eq } from "../../storage/drizzle.ts";
 import { deleteRows } from "../../storage/row-change.ts";
 import type { Row } from "../../storage/table.ts";
@@ -31,19 +28,24 @@ import { writtenBy } from "./write.ts";
 // Those of one client in one session of a user: more than anybody has.
 const mostSessions = 100;
 
+/** What the tokens ask of identity providers. */
+export type TokenPorts = {
+  /** Whether a provider is active in an organization (E5). */
+  isIdpActive(instanceId: string, organizationId: string, idpId: string): Promise<boolean>;
+};
+
 /** Tokens, and the OIDC sessions they stand on. */
 export function tokenStore(
-  parts: Pick<Deps, "db" | "apps" | "events" | "secrets" | "policies" | "now" | "newId"> & {
-    features: FeatureReader;
-    users: Pick<Users, "byId" | "mayUse">;
-    clients: Pick<Clients, "byId">;
-  },
+  parts: Pick<Deps, "db" | "apps" | "events" | "secrets" | "policies" | "now" | "newId"> &
+    TokenPorts & {
+      users: Pick<Users, "byId" | "mayUse">;
+      clients: Pick<Clients, "byId">;
+    },
 ): Tokens {
   const { db, secrets, now } = parts;
   const sessionOf = oidcSessionReader(parts);
   const accessTokenOf = accessTokenReader(parts);
   const loginSession = sessionById(db);
-  const idps = idpReader(db, parts.features);
   const byDigest = rowByKey(db, refreshTokens);
   const idTokenBy = rowByKey(db, idTokens);
 
@@ -66,7 +68,7 @@ export function tokenStore(
     async refreshToken(at, value) {
       const token = await refreshTokenOf(at, value);
       if (token === undefined) return undefined;
-      return (await isProviderOn(db, idps, at.instanceId, token.session)) ? token : undefined;
+      return (await isProviderOn(parts, at.instanceId, token.session)) ? token : undefined;
     },
 
     async endSession(at, id, reason) {
@@ -117,8 +119,7 @@ export function tokenStore(
 
 /** What came of a login with an identity provider is renewed only while that is active (E5). */
 async function isProviderOn(
-  db: Database,
-  idps: ReturnType<typeof idpReader>,
+  { db, isIdpActive }: Pick<Deps, "db"> & TokenPorts,
   instanceId: string,
   session: OidcSession,
 ): Promise<boolean> {
@@ -127,7 +128,7 @@ async function isProviderOn(
   await db.catchUp();
   const [row] = await columnsWhere(db, oidcSessions, ["idpId"], { instanceId, id });
   if (row === undefined || row.idpId === "") return true;
-  return (await idps.effectiveState(instanceId, organizationId, row.idpId)) === "active";
+  return isIdpActive(instanceId, organizationId, row.idpId);
 }
 
 type Revoking = Pick<Deps, "db" | "events" | "secrets">;

@@ -6,6 +6,7 @@ import type {
   EventSearchFilter,
 } from "#gen/idsvc/resources/event/v3alpha/query_pb.ts";
 import { and, type Column, eq, gte, lt, lte, type SQL } from "../../storage/drizzle.ts";
+import { position } from "../history/log-reader.ts";
 
 /** The columns of the log that can be asked for. */
 export type LogColumns = Record<
@@ -20,11 +21,6 @@ export type LogColumns = Record<
   | "createdAt",
   Column
 >;
-
-const largest = 2n ** 63n - 1n;
-
-/** A position in a log. No log gets as far as the database can count. */
-export const position = (asked: bigint): bigint => (asked < largest ? asked : largest);
 
 /** How far from one event of a request its others are looked for. An index of requests would cost each append (decision 0370). */
 const nearby = 1_000n;

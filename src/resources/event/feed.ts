@@ -4,10 +4,10 @@ import type { Origin } from "../../eventstore/presence.ts";
 import type { Deps } from "../../projection/module.ts";
 import type { FormatEvent } from "../../texts/event-texts.ts";
 import type { Language } from "../../texts/languages.ts";
-import { toEvent } from "./convert.ts";
-import { type HomesOf, shownOrigin } from "./origins.ts";
+import { toEvent } from "../history/convert.ts";
+import { type HomesOf, shownOrigin } from "../history/origins.ts";
 import { createPulse } from "./pulse.ts";
-import type { Sized } from "./log-reader.ts";
+import type { Sized } from "../history/log-reader.ts";
 import type { eventQueries, LogView } from "./queries.ts";
 
 /** What was read is used again for so long, and is shown to nobody when it is older than twice that. */

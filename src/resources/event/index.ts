@@ -6,18 +6,12 @@ import { eventHandlers, type EventPorts } from "./handlers.ts";
 import { originKeyJobs } from "./origin-keys.ts";
 import { refusalsGoWithUser } from "./refusals/recorder.ts";
 import { refusals } from "./refusals/table.ts";
-import type { HomesOf } from "./origins.ts";
+import type { HomesOf } from "../history/origins.ts";
 
-export type { HomesOf } from "./origins.ts";
 export type { EventPorts } from "./handlers.ts";
 export { createFollowers } from "./followers.ts";
-export { toEvent } from "./convert.ts";
 export { forgetOriginKeyLater } from "./origin-keys.ts";
 export { createRefusals } from "./refusals/recorder.ts";
-export { originFormatter } from "./origins.ts";
-export { eventFormatter } from "./event-formatter.ts";
-export { position } from "./conditions.ts";
-export { objectHistory } from "./queries.ts";
 
 /** The log of an instance, searched and followed, and what was refused. It records no event. */
 export const eventModule = (homesIn: (db: Deps["db"]) => HomesOf): Module<Deps & EventPorts> => ({

@@ -16,7 +16,7 @@ import {
   logReader,
   mostBytesAStep,
   type Sized,
-} from "./log-reader.ts";
+} from "../history/log-reader.ts";
 
 type Parts = LogParts & Pick<Deps, "organizations">;
 
@@ -86,30 +86,6 @@ export function eventQueries(parts: Parts) {
     /** Reads events that were found. */
     open: (instanceId: string, found: readonly Sized[]) =>
       readLog.read(instanceId, found, mostBytesAStep),
-  };
-}
-
-/** Which history is asked for: that of one object. */
-export type HistoryOf = {
-  instanceId: string;
-  /** The kinds of its streams, which all have its ID. */
-  types: readonly string[];
-  id: string;
-};
-
-/**
- * The history of one object, a page of it: for slices that show it beside the object, after they have checked that the
- * caller may read that. Audit log retention is kept.
- */
-export function objectHistory(
-  parts: LogParts,
-): (of: HistoryOf, page: Page) => Promise<EventsFound> {
-  const t = parts.db.table(log);
-  const { page: readPage } = logReader(parts);
-  return ({ instanceId, types, id }, page) => {
-    const cursors = { secrets: parts.secrets, instanceId, list: JSON.stringify([types, id]) };
-    const conditions = [isOneOf(t.aggregateType, types), eq(t.aggregateId, id)];
-    return readPage(instanceId, conditions, page, cursors);
   };
 }
 

@@ -3,9 +3,9 @@ import type { WatchEventsRequest } from "#gen/idsvc/resources/event/v3alpha/even
 import type { Scope } from "../../authz/context.ts";
 import type { FormatEvent } from "../../texts/event-texts.ts";
 import type { Language } from "../../texts/languages.ts";
-import { position } from "./conditions.ts";
+import { position } from "../history/log-reader.ts";
 import { type Feed, messageFor, reusedMs } from "./feed.ts";
-import { isOpenTo } from "./origins.ts";
+import { isOpenTo } from "../history/origins.ts";
 import { type eventQueries, logOf } from "./queries.ts";
 
 const freshMs = 2 * reusedMs;

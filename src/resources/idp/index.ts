@@ -17,23 +17,11 @@ import { removeContentsOfIdps } from "./remove-idp.ts";
 export { idpAdder } from "./add-idp.ts";
 export { configOf } from "./config.ts";
 export { idp } from "./idp.ts";
-export { markPath } from "./mark.ts";
 export { newOptions, toOptions } from "./options.ts";
 export { idps } from "./projection.ts";
-export { type LinkHolders, whoAnswersFor } from "./answers.ts";
-export { removeIdpLinks } from "./links.ts";
-export { requireIdp } from "./require-idp.ts";
-export type { IdpType } from "./provider-types.ts";
-export { type Idp, idpReader, type IdpReader, type OfferedIdp } from "./reader.ts";
-export {
-  createIdpIntents,
-  type IdpIntents,
-  type IntentPorts,
-  type IntentProof,
-  type Said,
-} from "./intent/intents.ts";
-export { createIdpLogins, type IdpLogins, type LinkedUser, type Success } from "./intent/logins.ts";
-export type { IntentRow } from "./intent/table.ts";
+export { idpReader, type IdpReader } from "./reader.ts";
+export { createIdpIntents, type IntentPorts } from "./intent/intents.ts";
+export { createIdpLogins } from "./intent/logins.ts";
 
 /**
  * Identity providers, reusable down the tree of tenants (specification 2.4 and 4.1.3, E1 to E5), and log-ins with them, for the

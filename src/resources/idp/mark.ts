@@ -6,7 +6,7 @@ import { mediaTypeOf } from "../../settings/policy/image.ts";
 export type Mark = { mediaType: string; bytes: Uint8Array; digest: string };
 
 /** Where the mark of a provider is served on every host of its instance. */
-export const markPath = (digest: string, idpId: string): string =>
+export const markPath = ({ digest }: Pick<Mark, "digest">, idpId: string): string =>
   `/ui/marks/${encodeURIComponent(idpId)}/${digest}`;
 
 /**

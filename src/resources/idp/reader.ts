@@ -9,7 +9,7 @@ import { effectiveState, type EffectiveState, type StatePolicy } from "../object
 import { ownerWithin } from "../object/details.ts";
 import { configOf } from "./config.ts";
 import type { IdpOptions } from "./events.ts";
-import { type Mark, markOf } from "./mark.ts";
+import { type Mark, markOf, markPath } from "./mark.ts";
 import { idpPolicies, idps } from "./projection.ts";
 import { type IdpConfigs, type IdpType, idpTypes } from "./provider-types.ts";
 
@@ -18,8 +18,8 @@ export type OfferedIdp = {
   id: string;
   name: string;
   type: IdpType;
-  /** Changes with the mark; absent where there is none. */
-  markDigest?: string;
+  /** Where its mark is, which changes with it; absent where there is none. */
+  markPath?: string;
 };
 
 /**
@@ -103,9 +103,10 @@ type IdpRow = Row<typeof idps>;
 
 function stateOf(row: IdpRow, decided: string | undefined) {
   const policies = decided === undefined ? [row.statePolicy] : [row.statePolicy, decided];
-  const markDigest = markOf(row.mark)?.digest;
+  const mark = markOf(row.mark);
+  const offered = { id: row.id, name: row.name, type: typeOf(row) };
   return {
-    offered: { id: row.id, name: row.name, type: typeOf(row), ...(markDigest && { markDigest }) },
+    offered: { ...offered, ...(mark && { markPath: markPath(mark, row.id) }) },
     state: effectiveState(policies as StatePolicy[]),
   };
 }

@@ -2,23 +2,21 @@ import { decideOn, type Transaction, type Written } from "../../eventstore/trans
 import type { Deps, RemoveContents } from "../../projection/module.ts";
 import { removal } from "../object/removal.ts";
 import { idp, removeIdp } from "./idp.ts";
-import { removeIdpLinksLater } from "./links.ts";
 import { idps } from "./projection.ts";
 
-type Parts = Pick<Deps, "db" | "events" | "secrets" | "newId">;
+type Parts = Pick<Deps, "db" | "events" | "secrets">;
 
 /**
- * Removes a provider with its secret, and sees to it that the links of users to it go as well.
+ * Removes a provider with its secret. That the links of users to it go as well is a reaction of theirs.
  *
  * @throws NOT_FOUND IDP_NOT_FOUND
  */
 export const removeIdpWith =
-  ({ secrets, newId }: Pick<Parts, "secrets" | "newId">) =>
+  ({ secrets }: Pick<Parts, "secrets">) =>
   async (tx: Transaction, id: string): Promise<() => Written> => {
     const removed = await decideOn(tx, idp, id, removeIdp);
     const { instanceId } = tx.at;
     tx.write(secrets.removeAllOf({ instanceId, ownerType: idp.type, ownerId: id }));
-    removeIdpLinksLater(tx, newId, id);
     return tx.written(removed);
   };
 

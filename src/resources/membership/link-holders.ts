@@ -5,7 +5,6 @@ import { decideOn, type Transaction } from "../../eventstore/transaction.ts";
 import type { Deps } from "../../projection/module.ts";
 import { equals, hasRow } from "../../projection/rows.ts";
 import { and, eq, or, sql } from "../../storage/drizzle.ts";
-import type { LinkHolders } from "../idp/index.ts";
 import { user, userAuthenticators, userEvents } from "../user/index.ts";
 import { powerReader } from "./power.ts";
 import { memberships } from "./projection.ts";
@@ -16,7 +15,7 @@ type At = { instanceId: string; idpId: string };
 const mostAtOnce = 1000;
 
 /** The links of users who may do something, to a provider that somebody else answers for (J1a). */
-export function linkHolders({ db, userGrants }: Pick<Deps, "db" | "userGrants">): LinkHolders {
+export function linkHolders({ db, userGrants }: Pick<Deps, "db" | "userGrants">) {
   const t = db.table(userAuthenticators);
   const powers = powerReader({ db, userGrants });
 
@@ -49,7 +48,7 @@ export function linkHolders({ db, userGrants }: Pick<Deps, "db" | "userGrants">)
   ) => coversUser(permissions, await powers.holdUser(tx, instanceId, userId));
 
   return {
-    async suspend(tx, at, permissions) {
+    async suspend(tx: Transaction, at: At, permissions: Permissions): Promise<number> {
       let suspended = 0;
       for (const userId of await usersWithPower(tx, at, true)) {
         if (await isCovered(tx, at, userId, permissions)) continue;
@@ -61,7 +60,11 @@ export function linkHolders({ db, userGrants }: Pick<Deps, "db" | "userGrants">)
       return suspended;
     },
 
-    async confirm(tx, at, permissions) {
+    async confirm(
+      tx: Transaction,
+      at: At,
+      permissions: Permissions,
+    ): Promise<{ confirmed: number; suspended: number }> {
       const links = { confirmed: 0, suspended: 0 };
       for (const userId of await usersWithPower(tx, at, false)) {
         if (!(await isCovered(tx, at, userId, permissions))) {

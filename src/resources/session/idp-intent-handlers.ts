@@ -1,4 +1,3 @@
-import { type UserDeps, linkedUserReader } from "../user/index.ts";
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { IDPInformationSchema } from "#gen/idsvc/resources/session/v3alpha/idp_intent_pb.ts";
 import type { SessionService } from "#gen/idsvc/resources/session/v3alpha/session_service_pb.ts";
@@ -8,11 +7,11 @@ import { invalidArgument, invalidField } from "../../errors.ts";
 import type { Way } from "../../federation/index.ts";
 import type { Deps } from "../../projection/module.ts";
 import { toDetails } from "../object/details.ts";
-import { createIdpLogins, type Said } from "../idp/index.ts";
+import type { Said, UserDeps } from "../user/index.ts";
 import { ownPages } from "./own-pages.ts";
+import type { IdpLogins } from "./ports.ts";
 
-export function idpIntentHandlers(deps: UserDeps) {
-  const intents = createIdpLogins(deps, linkedUserReader(deps));
+export function idpIntentHandlers(deps: UserDeps, logins: IdpLogins) {
   const requireOwn = redirectGuard(deps);
   const organizationOf = ({ context }: Scope) =>
     context.type === "organization" ? context.organizationId : undefined;
@@ -23,7 +22,7 @@ export function idpIntentHandlers(deps: UserDeps) {
       const organizationId = organizationOf(scope);
       if (content.case === "ldap") {
         const goesOn = { successUrl: "", failureUrl: "" };
-        const login = await intents.lookUp(at, { idpId, organizationId, goesOn }, content.value);
+        const login = await logins.lookUp(at, { idpId, organizationId, goesOn }, content.value);
         if (login === undefined) throw credentialsInvalid();
         const { id: idpIntentId, token: idpIntentToken, userId = "", written } = login;
         const value = { idpIntentId, idpIntentToken, userId };
@@ -31,18 +30,18 @@ export function idpIntentHandlers(deps: UserDeps) {
       }
       if (content.case !== "urls") throw new Error("validation requires the content");
       // What is not there for the caller comes before what is wrong with their request (B3).
-      await intents.requireIdp(scope.instanceId, organizationId, idpId);
+      await deps.intents.requireIdp(scope.instanceId, organizationId, idpId);
       const { successUrl, failureUrl } = content.value;
       await requireOwn(scope.instanceId, successUrl, "urls.success_url");
       await requireOwn(scope.instanceId, failureUrl, "urls.failure_url");
       const goesOn = { successUrl, failureUrl };
-      const begun = await intents.begin(at, { idpId, organizationId, goesOn, isFresh: false });
+      const begun = await logins.begin(at, { idpId, organizationId, goesOn, isFresh: false });
       return { details: toDetails(begun.written()), nextStep: toNextStep(begun.way) };
     },
 
     async getIdentityProviderIntent({ idpIntentId: id, idpIntentToken: token }, scope) {
-      const login = await intents.retrieve(writeContext(scope), { id, token });
-      const idp = await intents.provider(scope.instanceId, login.idpId);
+      const login = await logins.retrieve(writeContext(scope), { id, token });
+      const idp = await deps.intents.provider(scope.instanceId, login.idpId);
       return {
         details: toDetails(login.written()),
         idpInformation: toInformation(login, idp?.type ?? ""),

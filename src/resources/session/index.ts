@@ -12,6 +12,7 @@ import { usersOfSessions } from "./held-by.ts";
 import { type CountedHere, countLogIns, logInCounts, logIns } from "./log-ins.ts";
 import { trustedBrowsers, trustEnds } from "./trusted-browsers.ts";
 import { sessionVisits } from "./visits.ts";
+import type { IdpLogins } from "./ports.ts";
 import { sessionProjection } from "./projection.ts";
 
 export type { EndKept } from "./end-others.ts";
@@ -41,8 +42,12 @@ export { sessionCaller, sessionTokens } from "./token.ts";
 /**
  * Sessions: what users proved of themselves, and what they act with.
  * @param endKept ends what apps have kept of sessions that have ended
+ * @param loginsOf logins with identity providers
  */
-export const sessionModule = (endKept: EndKept): Module<UserDeps> => {
+export const sessionModule = <D extends UserDeps>(
+  endKept: EndKept,
+  loginsOf: (deps: D) => IdpLogins,
+): Module<D> => {
   const countedHere: CountedHere = new Map();
   return {
     events: [sessionEvents],
@@ -54,7 +59,7 @@ export const sessionModule = (endKept: EndKept): Module<UserDeps> => {
         SessionService,
         {
           ...sessionHandlers(deps),
-          ...idpIntentHandlers(deps),
+          ...idpIntentHandlers(deps, loginsOf(deps)),
           ...endOthersHandlers(deps, endKept),
           getLogInCounts: logInCounts(countedHere, deps),
         },

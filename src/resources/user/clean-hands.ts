@@ -1,6 +1,5 @@
 import type { UserDeps } from "./ports.ts";
 import type { Transaction } from "../../eventstore/transaction.ts";
-import { whoAnswersFor } from "../idp/index.ts";
 import { endAuthenticators } from "./authenticator/removal.ts";
 import { inUnit } from "./change.ts";
 import { addressOf, contactChanged } from "./contact.ts";
@@ -24,7 +23,7 @@ export type UserHold = { id: string; makerId: string; createdAt: Date; isKept: b
  * A password set by others goes instead of only having to be changed: whoever knows it would be the one who changes it.
  */
 export function cleanHands(deps: UserDeps) {
-  const { events } = deps;
+  const { events, intents } = deps;
   const credentials = createCredentials(deps);
   const { codes, challenges } = credentials;
 
@@ -59,7 +58,7 @@ export function cleanHands(deps: UserDeps) {
     let isSuspended = false;
     for (const { kind, id: idpId } of loaded.state.authenticators) {
       if (kind !== "idp" || ended.has(`idp/${idpId}`) || keep.includes(`idp/${idpId}`)) continue;
-      const answering = await whoAnswersFor(events, { instanceId, idpId });
+      const answering = await intents.whoAnswersFor({ instanceId, idpId });
       if (answering === undefined || (await trusts(answering))) continue;
       one.record([userEvents["human.externalidp.suspended"]({ idpId })]);
       isSuspended = true;

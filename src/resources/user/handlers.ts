@@ -8,7 +8,6 @@ import { loginClient } from "../../authz/roles.ts";
 import { type Authorize, authorizeById, type Handlers } from "../../authz/service.ts";
 import type { Deps } from "../../projection/module.ts";
 import { loginSettingsReader } from "../../settings/policy/login.ts";
-import { requireIdp } from "../idp/index.ts";
 import { toDetails } from "../object/details.ts";
 import { answering, changing } from "../object/plain.ts";
 import { mayOn, organizationOf } from "../../authz/tenancy.ts";
@@ -69,7 +68,7 @@ export function userAuthorize(deps: Deps): Authorize<Service> {
 
 export function userHandlers(credentials: Credentials) {
   const { deps, codes } = credentials;
-  const { db, events, newId, userSchemas } = deps;
+  const { events, intents, newId, userSchemas } = deps;
   const change = changing(deps, user);
   const chosen = idGuard(deps);
 
@@ -99,7 +98,7 @@ export function userHandlers(credentials: Credentials) {
           await setting.set(one);
         }
         for (const { idpId, userId: externalUserId, username: called } of links) {
-          await requireIdp(db, tx, { instanceId: scope.instanceId, organizationId }, idpId);
+          await intents.hold(tx, { instanceId: scope.instanceId, organizationId }, idpId);
           await linkIdp(tx, loaded.id, { idpId, externalUserId, username: called });
         }
         if (passkey !== undefined) await addCredential(credentials, one, passkey);

@@ -1,4 +1,4 @@
-import type { HomesOf } from "../event/index.ts";
+import type { HomesOf } from "../history/origins.ts";
 import { columnsWhere } from "../../projection/rows.ts";
 import type { Database } from "../../storage/database.ts";
 import { users } from "./projection.ts";

@@ -24,7 +24,7 @@ import { userAuthorize, userHandlers } from "./handlers.ts";
 import { userReadHandlers } from "./read-handlers.ts";
 import { userStepUp, usersHeldBy } from "./held-by.ts";
 import { idpLinkHandlers } from "./idp-link/handlers.ts";
-import { idpLinkJobs } from "./idp-link/remove-links.ts";
+import { idpLinkJobs, linksGoWithIdps } from "./idp-link/remove-links.ts";
 import { metadataEvents } from "./metadata-events.ts";
 import { metadataHandlers } from "./metadata-handlers.ts";
 import { metadataProjection } from "./metadata-projection.ts";
@@ -42,7 +42,7 @@ import { webAuthNChallenges } from "./web-authn/challenges.ts";
 import { webAuthNHandlers } from "./web-authn/handlers.ts";
 import { preparedGoWithPassword } from "./web-authn/prepared.ts";
 
-export type { UserDeps, UserPorts } from "./ports.ts";
+export type { IntentProof, Said, UserDeps, UserPorts } from "./ports.ts";
 export { type DomainClaim, domainClaimed } from "./domain-claims.ts";
 export { humanAdder, type NewHuman } from "./add-human.ts";
 export { activeUserReader } from "./active-user.ts";
@@ -115,8 +115,11 @@ export { type KnownPasskeys, knownPasskeys } from "./web-authn/known-passkeys.ts
 
 const expiring = [oneTimeCodes, knownBrowsers, webAuthNChallenges, credentialUses, messageBudgets];
 
-/** Users: people and machines that log in. */
-export const userModule: Module<UserDeps> = {
+/**
+ * Users: people and machines that log in.
+ * @param idpRemovals the events by which an identity provider goes, with which links to it go
+ */
+export const userModule = (idpRemovals: readonly string[]): Module<UserDeps> => ({
   events: [userEvents, checkEvents, noticeEvents, metadataEvents],
   projections: [userProjection, authenticatorProjection, metadataProjection],
   state: [...expiring, attemptCounts],
@@ -165,7 +168,12 @@ export const userModule: Module<UserDeps> = {
   },
   concerns: userConcerns,
   jobs: (deps) => ({ ...idpLinkJobs(deps), ...domainClaimJobs(deps) }),
-  reactions: (parts) => [domainsAreClaimed(parts), preparedGoWithPassword, accountNews(parts)],
+  reactions: (parts) => [
+    domainsAreClaimed(parts),
+    preparedGoWithPassword,
+    accountNews(parts),
+    linksGoWithIdps(parts, idpRemovals),
+  ],
   invariants: ({ db }) => [
     withinQuota(db, {
       quota: "users",
@@ -175,4 +183,4 @@ export const userModule: Module<UserDeps> = {
   ],
   contents: removeContentsOfUsers,
   sweeps: (deps) => expiring.map((rows) => sweepExpiredRows(deps, rows)),
-};
+});

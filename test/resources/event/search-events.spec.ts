@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { objectHistory } from "../../../src/resources/event/index.ts";
+import { objectHistory } from "../../../src/resources/history/log-reader.ts";
 import { clock, until } from "../../jobs/place.ts";
 import { addCaller } from "../../support/app.ts";
 import { bodyOf, startPeer, uniqueName } from "../../support/peer.ts";

@@ -110,7 +110,7 @@ describe("an organization that goes", () => {
       ids.push(String(bodyOf(made, 201).details.id));
     }
     const other = await addPerson();
-    const removeSome = userModule.contents?.(deps);
+    const removeSome = userModule([]).contents?.(deps);
     const counts = [];
     for (let turn = 0; turn < 3; turn++) counts.push(await removeSome?.(at, organizationId, 2));
     assert.deepEqual(counts, [2, 1, 0]);

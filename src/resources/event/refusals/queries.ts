@@ -14,7 +14,7 @@ import { eq, type SQL } from "../../../storage/drizzle.ts";
 import type { Row } from "../../../storage/table.ts";
 import { objectSearch } from "../../object/queries.ts";
 import { withinDates } from "../conditions.ts";
-import { retainedIn } from "../log-reader.ts";
+import { retainedIn } from "../../history/log-reader.ts";
 import { logOf } from "../queries.ts";
 import { refusals } from "./table.ts";
 

@@ -9,7 +9,7 @@ import type { Deps } from "../../../projection/module.ts";
 import { deferredWrite } from "../../../storage/deferred-write.ts";
 import { deleteRows, putRow, type RowChange } from "../../../storage/row-change.ts";
 import type { Table } from "../../../storage/table.ts";
-import type { HomesOf } from "../origins.ts";
+import type { HomesOf } from "../../history/origins.ts";
 import { refusals } from "./table.ts";
 import { type Counted, createTally } from "./tally.ts";
 

@@ -8,6 +8,8 @@ import type { Deps } from "../../../projection/module.ts";
 import { loginSettingsReader } from "../../../settings/policy/login.ts";
 import { rowsWhere } from "../../../projection/rows.ts";
 import { deleteRows } from "../../../storage/row-change.ts";
+import { whoAnswersFor } from "../answers.ts";
+import { holdIdp } from "../hold-idp.ts";
 import { type Idp, idpReader } from "../reader.ts";
 import { idpSecretReader } from "../secret.ts";
 import { consume, idpIntent } from "./intent.ts";
@@ -31,11 +33,7 @@ export type IntentPorts = {
   noteRefusal: NoteRefusal;
 };
 
-export type IntentDeps = Pick<
-  Deps,
-  "db" | "events" | "secrets" | "now" | "newId" | "organizations"
-> &
-  IntentPorts;
+export type IntentDeps = Pick<Deps, "db" | "events" | "secrets" | "now" | "newId"> & IntentPorts;
 
 export type IdpIntents = ReturnType<typeof createIdpIntents>;
 
@@ -44,7 +42,7 @@ export type IdpIntents = ReturnType<typeof createIdpIntents>;
  * after its success. The provider must be active for whom the login is (E5).
  */
 export function createIdpIntents(deps: IntentDeps) {
-  const { db, secrets, federation } = deps;
+  const { db, events, secrets, federation } = deps;
   const idps = idpReader(db, deps.features);
   const secretOf = idpSecretReader(db, secrets);
   const settings = loginSettingsReader(db);
@@ -97,6 +95,9 @@ export function createIdpIntents(deps: IntentDeps) {
 
   return {
     isActive,
+    hold: (tx: Transaction, at: { instanceId: string; organizationId: string }, idpId: string) =>
+      holdIdp(db, tx, at, idpId),
+    whoAnswersFor: (at: { instanceId: string; idpId: string }) => whoAnswersFor(events, at),
     offered: idps.list,
     provider: idps.provider,
     requireIdp,

@@ -21,9 +21,16 @@ import {
 } from "./records.ts";
 import type { IntentRow } from "./table.ts";
 
-export type { GoesOn, IntentAt, LinkedUser, Success, Wanted } from "./records.ts";
-
-export type IdpLogins = ReturnType<typeof createIdpLogins>;
+/** A login that waits for the answer of its provider. */
+type Waiting = Pick<IntentRow, "id" | "idpId" | "flowId" | "successUrl" | "failureUrl"> & {
+  /**
+   * Judges the answer. The state is used up before the provider is asked anything.
+   *
+   * @throws NOT_FOUND IDP_UNKNOWN; FAILED_PRECONDITION IDP_INTENT_SPENT, IDP_INACTIVE, IDP_ANSWER_INVALID, IDP_DENIED,
+   * UNAVAILABLE IDP_UNAVAILABLE
+   */
+  answer(at: IntentAt, received: Omit<Answer, "baseUrl">): Promise<Success>;
+};
 
 /**
  * Logins with identity providers (specification 11.4). A login is begun, answered once, and used once.
@@ -37,6 +44,25 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
   const askDirectory = directoryAsker(deps);
 
   const { add, takeUp, conclude, failed } = loginRecords(deps, linkedUser, intents);
+
+  async function answer(
+    at: IntentAt,
+    row: IntentRow,
+    given: Omit<Answer, "baseUrl">,
+  ): Promise<Success> {
+    await takeUp(row);
+    try {
+      const organizationId = row.organizationId || undefined;
+      const { idp, provider } = await intents.requireIdp(at.instanceId, organizationId, row.idpId);
+      // An instance may have many addresses: the provider knows the one that it was asked from.
+      const { baseUrl = at.issuer } = row.kept;
+      const received = { ...given, baseUrl, source: at.source };
+      const identity = await federation.finish(provider, received, row.kept);
+      return await conclude(at, row, idp, identity);
+    } catch (error) {
+      return failed(at, row.id, error);
+    }
+  }
 
   return {
     ...intents,
@@ -56,36 +82,15 @@ export function createIdpLogins(deps: IntentDeps, linkedUser: LinkedUser) {
       return { id, way, written: await add(at, wanted, { id, stateDigest, kept }) };
     },
 
-    /** The login that waits for an answer with this state. */
-    async waiting(instanceId: string, state: string): Promise<IntentRow | undefined> {
+    /** The login that waits for an answer with this state, and what judges the answer. */
+    async waiting(instanceId: string, state: string): Promise<Waiting | undefined> {
       if (!stateForm.test(state)) return undefined;
       const stateDigest = await secrets.digest(instanceId, state);
-      return living(deps, { instanceId, stateDigest });
-    },
-
-    /**
-     * Judges the answer to a login that waits. Its state is used up before the provider is asked anything.
-     *
-     * @throws NOT_FOUND IDP_UNKNOWN; FAILED_PRECONDITION IDP_INTENT_SPENT, IDP_INACTIVE, IDP_ANSWER_INVALID, IDP_DENIED,
-     * UNAVAILABLE IDP_UNAVAILABLE
-     */
-    async answer(at: IntentAt, row: IntentRow, answer: Omit<Answer, "baseUrl">): Promise<Success> {
-      await takeUp(row);
-      try {
-        const organizationId = row.organizationId || undefined;
-        const { idp, provider } = await intents.requireIdp(
-          at.instanceId,
-          organizationId,
-          row.idpId,
-        );
-        // An instance may have many addresses: the provider knows the one that it was asked from.
-        const { baseUrl = at.issuer } = row.kept;
-        const received = { ...answer, baseUrl, source: at.source };
-        const identity = await federation.finish(provider, received, row.kept);
-        return await conclude(at, row, idp, identity);
-      } catch (error) {
-        return failed(at, row.id, error);
-      }
+      const row = await living(deps, { instanceId, stateDigest });
+      if (row === undefined) return undefined;
+      const { id, idpId, flowId, successUrl, failureUrl } = row;
+      const login = { id, idpId, flowId, successUrl, failureUrl };
+      return { ...login, answer: (at, received) => answer(at, row, received) };
     },
 
     /**

@@ -1,6 +1,6 @@
 import type { Idp } from "../reader.ts";
 import { decideOn, type WriteContext, type Written } from "../../../eventstore/transaction.ts";
-import { type IdpIntents, type IntentDeps, idpInactive } from "./intents.ts";
+import { type IdpIntents, type IntentDeps, idpInactive, type Said } from "./intents.ts";
 import { identityRef, idpIntents, type IntentRow } from "./table.ts";
 import { updateRows, insertRow } from "../../../storage/row-change.ts";
 import { start, idpIntent, fail, succeed, intentSpent } from "./intent.ts";
@@ -23,12 +23,9 @@ export type Wanted = {
 };
 
 /** A login that succeeded: who it was there, and which user has that account. */
-export type Success = {
-  id: string;
-  idpId: string;
+export type Success = Said & {
   /** For login pages of somebody's own; what a hosted login goes by is its flow. */
   token: string;
-  identity: ExternalIdentity;
   userId: string | undefined;
   written: () => Written;
 };

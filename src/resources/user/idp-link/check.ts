@@ -1,9 +1,9 @@
 import type { WriteContext } from "../../../eventstore/transaction.ts";
-import { createIdpIntents, type IntentProof } from "../../idp/index.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
 import type { Judgement } from "../check/attempts.ts";
 import { checkEvents } from "../check/events.ts";
 import type { Credentials } from "../credentials.ts";
+import type { IntentProof } from "../ports.ts";
 
 /** The provider of a login that was right, and whether its word counts as two factors. */
 export type IdpIntentOutcome =
@@ -23,7 +23,7 @@ export type IdpIntentCheck = (
 type Judged = Judgement & { idpId: string; isSecondFactor: boolean };
 
 export function createIdpIntentCheck({ deps, attempts }: Credentials): IdpIntentCheck {
-  const intents = createIdpIntents(deps);
+  const { intents } = deps;
   return async (at, userId, proof) => {
     const { instanceId } = at;
     // Nobody can guess a token: wrong ones are not counted.

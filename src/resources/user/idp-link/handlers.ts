@@ -7,7 +7,6 @@ import type { Handlers } from "../../../authz/service.ts";
 import { failedPrecondition, invalidField } from "../../../errors.ts";
 import { search } from "../../../projection/search.ts";
 import { eq } from "../../../storage/drizzle.ts";
-import { requireIdp, createIdpIntents } from "../../idp/index.ts";
 import { toListDetails } from "../../object/details.ts";
 import { listName, toPage } from "../../object/list.ts";
 import { mayOn } from "../../../authz/tenancy.ts";
@@ -19,9 +18,8 @@ import type { Credentials } from "../credentials.ts";
 import { addIdpLink } from "./idp-link.ts";
 
 export function idpLinkHandlers({ deps }: Credentials) {
-  const { db, limits, secrets } = deps;
+  const { db, intents, limits, secrets } = deps;
   const t = db.table(userAuthenticators);
-  const intents = createIdpIntents(deps);
   const change = changingUser(deps);
   const condition = ({ filter }: IDPLinkFilter) =>
     filter.case === "idpId" ? eq(t.id, filter.value) : undefined;
@@ -35,7 +33,7 @@ export function idpLinkHandlers({ deps }: Credentials) {
         if (account?.case === "link") {
           if (!mayOn(scope, scope.policy.act, state)) throw permissionMissing(scope.policy.act);
           const { idpId, userId: externalUserId, username } = account.value;
-          await requireIdp(db, tx, { instanceId, organizationId }, idpId);
+          await intents.hold(tx, { instanceId, organizationId }, idpId);
           return record(addIdpLink(state, { idpId, externalUserId, username }));
         }
         if (account?.case !== "idpIntent") throw new Error("validation requires the account");
@@ -43,7 +41,7 @@ export function idpLinkHandlers({ deps }: Credentials) {
         const said = await intents.said(instanceId, { id: idpIntentId, token });
         if (said === undefined) throw intentInvalid();
         const { idpId, identity } = said;
-        await requireIdp(db, tx, { instanceId, organizationId }, idpId);
+        await intents.hold(tx, { instanceId, organizationId }, idpId);
         const { idp } = await intents.requireIdp(instanceId, organizationId, idpId);
         if (!idp.options.isLinkingAllowed) throw linkingOff();
         const username = identity.username ?? identity.email ?? "";

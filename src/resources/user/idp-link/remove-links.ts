@@ -1,13 +1,32 @@
-import { handle, type JobHandlers } from "../../../jobs/job.ts";
+import type { Reaction } from "../../../eventstore/settle.ts";
+import { type Initiator, initiator } from "../../../eventstore/transaction.ts";
+import { enqueue, handle, type JobHandlers, jobKind } from "../../../jobs/job.ts";
 import type { Deps } from "../../../projection/module.ts";
 import { someIds } from "../../../projection/ids.ts";
-import { removeIdpLinks } from "../../idp/index.ts";
 import { authenticatorsOf } from "../authenticator/authenticators.ts";
 import { userAuthenticators } from "../authenticator/projection.ts";
 import { user } from "../user.ts";
 import { removeIdpLink } from "./idp-link.ts";
 
 const batchSize = 50;
+
+// Which provider was deleted, and by whom: what follows from it is their doing too.
+const removeIdpLinks = jobKind<{ idpId: string; by: Initiator }>("idp.links.remove");
+
+/** Has the links to a provider removed by a job of the unit that deletes it. @param removals the events of that */
+export const linksGoWithIdps = (
+  { newId }: Pick<Deps, "newId">,
+  removals: readonly string[],
+): Reaction => ({
+  to: removals,
+  async react(tx, happened) {
+    const { instanceId } = tx.at;
+    for (const { aggregateId: idpId } of happened) {
+      const leaving = { idpId, by: initiator(tx.at) };
+      tx.write(enqueue(removeIdpLinks, { instanceId, id: newId(), now: tx.now }, leaving));
+    }
+  },
+});
 
 /**
  * Removes the links to accounts at providers that were deleted, in batches. They count no more from the deletion on, and

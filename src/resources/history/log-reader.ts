@@ -29,7 +29,6 @@ import {
 import { events as log, sequences } from "../../storage/kernel-tables.ts";
 import { current } from "../../storage/read-cache.ts";
 import { retentionReader } from "../instance/index.ts";
-import { position } from "./conditions.ts";
 
 export type LogParts = Pick<Deps, "db" | "events" | "now" | "secrets"> & { limits: Limits };
 
@@ -42,6 +41,12 @@ const mostBytesAPage = 4 << 20;
 // A step of a watcher looks at so many events, and holds so much of them in memory.
 const mostLooked = 10_000n;
 export const mostBytesAStep = 1 << 20;
+
+const largestPosition = 2n ** 63n - 1n;
+
+/** A position in a log. No log gets as far as the database can count. */
+export const position = (asked: bigint): bigint =>
+  asked < largestPosition ? asked : largestPosition;
 
 /** Where the events of a part of the log are, and how large. */
 export type Looked = {
@@ -57,6 +62,21 @@ export function logReader(parts: LogParts) {
   const retained = retainedIn(parts, parts.db.table(log).createdAt);
   const read = sizedReader(parts);
   return { read, page: pageReader(parts, retained, read), step: stepReader(parts.db, retained) };
+}
+
+/**
+ * The history of one object, by the kinds of its streams, which all have its ID. A page of it, for slices that show it beside
+ * the object, after they have checked that the caller may read that; audit log retention is kept.
+ */
+export function objectHistory(parts: LogParts) {
+  const t = parts.db.table(log);
+  const { page: readPage } = logReader(parts);
+  type Of = { instanceId: string; types: readonly string[]; id: string };
+  return ({ instanceId, types, id }: Of, page: Page): Promise<EventsFound> => {
+    const cursors = { secrets: parts.secrets, instanceId, list: JSON.stringify([types, id]) };
+    const conditions = [isOneOf(t.aggregateType, types), eq(t.aggregateId, id)];
+    return readPage(instanceId, conditions, page, cursors);
+  };
 }
 
 type Retained = (instanceId: string) => Promise<SQL | undefined>;

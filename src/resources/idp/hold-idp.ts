@@ -10,7 +10,7 @@ import { idps } from "./projection.ts";
  *
  * @throws NOT_FOUND IDP_NOT_FOUND
  */
-export async function requireIdp(
+export async function holdIdp(
   db: Database,
   tx: Transaction,
   at: { instanceId: string; organizationId: string },
