@@ -16,9 +16,9 @@ import {
   type Shown,
   textAt,
 } from "./declare.ts";
-import { activity, organizationsOf, usersOf } from "./grants.ts";
+import { organizationsOf, usersOf } from "./grants.ts";
 import { guideOf } from "./guide.ts";
-import { historyOf, id, newKey, ownFacts, withdraw } from "./shared.ts";
+import { activity, historyOf, id, newKey, ownFacts, withdraw } from "./shared.ts";
 
 const app = AppService.method;
 const isOidc = (object: JsonObject): boolean => at(object, "app.oidc") !== undefined;

@@ -12,7 +12,7 @@ import {
   type Shown,
   textAt,
 } from "./declare.ts";
-import { id } from "./shared.ts";
+import { activity, id } from "./shared.ts";
 
 const grants = UserGrantService.method;
 const projectGrants = ProjectGrantService.method;
@@ -30,9 +30,6 @@ const rolesAt = (path: string): Choices => ({
   value: "role.key",
   label: "role.display_name",
 });
-
-export const activity = (object: Parameters<NonNullable<Action["when"]>>[0], isActive: boolean) =>
-  /(^|_)STATE_ACTIVE$/.test(textAt(object, "state")) === isActive;
 
 export const userGrantColumns: readonly Shown[] = [
   { path: "user_grant.project_id", as: "project" },

@@ -3,8 +3,7 @@ import { UserSchemaService } from "#gen/idsvc/resources/userschema/v3alpha/user_
 import { WebKeyService } from "#gen/idsvc/resources/webkey/v3alpha/web_key_service_pb.ts";
 import { type Kind, type Listed, textAt } from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
-import { activity } from "./grants.ts";
-import { addMember, historyOf, id, membershipActions, ownFacts } from "./shared.ts";
+import { activity, addMember, historyOf, id, membershipActions, ownFacts } from "./shared.ts";
 
 const keys = WebKeyService.method;
 const schemas = UserSchemaService.method;

@@ -12,9 +12,8 @@ import {
   type Ways,
 } from "./declare.ts";
 import { fieldsIn } from "./fields.ts";
-import { activity } from "./grants.ts";
 import { nameIn } from "./schema.ts";
-import { historyOf, id, ownFacts } from "./shared.ts";
+import { activity, historyOf, id, ownFacts } from "./shared.ts";
 
 const smtp = SMTPProviderService.method;
 const sms = SMSProviderService.method;

@@ -7,8 +7,8 @@ import { OrganizationService } from "#gen/idsvc/resources/org/v3alpha/organizati
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { at, begins, type Kind, type Listed, present, type Rows, textAt } from "./declare.ts";
-import { activity, receivedGrantActions } from "./grants.ts";
-import { historyOf, id, membersOf, ownFacts } from "./shared.ts";
+import { receivedGrantActions } from "./grants.ts";
+import { activity, historyOf, id, membersOf, ownFacts } from "./shared.ts";
 
 const org = OrganizationService.method;
 const domain = DomainService.method;

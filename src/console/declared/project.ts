@@ -3,8 +3,8 @@ import { RoleService } from "#gen/idsvc/resources/grant/v3alpha/role_service_pb.
 import { ProjectService } from "#gen/idsvc/resources/project/v3alpha/project_service_pb.ts";
 import { addApp } from "./application.ts";
 import { begins, type Kind, type Listed, present, type Rows, textAt } from "./declare.ts";
-import { activity, organizationsOf, usersOf } from "./grants.ts";
-import { historyOf, id, membersOf, ownFacts } from "./shared.ts";
+import { organizationsOf, usersOf } from "./grants.ts";
+import { activity, historyOf, id, membersOf, ownFacts } from "./shared.ts";
 
 const project = ProjectService.method;
 const role = RoleService.method;

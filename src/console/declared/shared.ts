@@ -163,3 +163,7 @@ export const membersOf = (context: MemberContext, path: string): Rows => ({
   add: [addMember(context, path)],
   actions: membershipActions(context),
 });
+
+/** Whether the state of an object says that it is active, or that it is not. */
+export const activity = (object: Parameters<NonNullable<Action["when"]>>[0], isActive: boolean) =>
+  /(^|_)STATE_ACTIVE$/.test(textAt(object, "state")) === isActive;

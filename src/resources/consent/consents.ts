@@ -138,14 +138,15 @@ export function createConsents({
 }
 
 /** Users of the app's own organization, and of one that has accepted a grant of its project. */
-const isAtHome = async (
+async function isAtHome(
   grants: Pick<ProjectGrants, "isAcceptedBy">,
   instanceId: string,
-  { organizationId }: User,
+  user: User,
   app: AskingApp,
-): Promise<boolean> =>
-  app.organizationId === organizationId ||
-  grants.isAcceptedBy(instanceId, app.projectId, organizationId);
+): Promise<boolean> {
+  if (app.organizationId === user.organizationId) return true;
+  return grants.isAcceptedBy(instanceId, app.projectId, user.organizationId);
+}
 
 /** Whoever lets an app act while they are away is told of it, once. */
 function tellOfOffline(
