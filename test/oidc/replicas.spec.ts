@@ -3,7 +3,15 @@ import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Answer, basic, paths, read, redirectUri, startOidc } from "../support/oidc.ts";
+import {
+  type Answer,
+  basic,
+  paths,
+  read,
+  redirectUri,
+  startOidc,
+  whileBusy,
+} from "../support/oidc.ts";
 import { decodeProtectedHeader } from "jose";
 import { storeOfMany } from "../support/processes.ts";
 import { bodyOf } from "../support/peer.ts";
@@ -26,17 +34,15 @@ async function sendTo(
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const ports = [service.app.port, second.port];
-  for (let attempt = 1; ; attempt++) {
-    const answer = await fetch(`http://localhost:${ports[turn % 2]}${path}`, {
-      method: "POST",
-      body: new URLSearchParams(form),
-      headers,
-    });
-    // A database that is slow to answer on a busy machine: nothing has happened, and a client tries again.
-    if (answer.status !== 503 || attempt === 10) return read(answer);
-    await answer.body?.cancel();
-    await delay(Number(answer.headers.get("retry-after") ?? 1) * 1_000);
-  }
+  return whileBusy(async () =>
+    read(
+      await fetch(`http://localhost:${ports[turn % 2]}${path}`, {
+        method: "POST",
+        body: new URLSearchParams(form),
+        headers,
+      }),
+    ),
+  );
 }
 const together = (count: number, attempt: (turn: number) => Promise<Answer>) =>
   Promise.all(Array.from({ length: count }, (_, turn) => attempt(turn)));

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import * as oidc from "openid-client";
 import { targetsOf } from "../../src/oidc/core/audience.ts";
@@ -84,6 +85,19 @@ export function assertRefused(answer: Answer, status: number, error: string): vo
   assert.equal(answer.headers.get("cache-control"), "no-store");
 }
 
+/**
+ * Sends again what the store was too busy for, as clients do: a write that has waited for a second on a machine with much else to do is
+ * refused (STORE_BUSY), and nothing has happened.
+ */
+export async function whileBusy(send: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await send();
+    const isBusy = answer.status === 503 && answer.text.includes("the store is busy");
+    if (!isBusy || attempt === 10) return answer;
+    await delay(Number(answer.headers.get("retry-after") ?? 1) * 1_000);
+  }
+}
+
 export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
   let shift = 0;
   const now = () => new Date(Date.now() + shift);
@@ -111,14 +125,15 @@ export async function startOidc(options: TestOptions = {}): Promise<OidcPeer> {
     return { appId: made.details.id, projectId: project_id, clientId: made.client_id, secret };
   }
 
-  async function send(path: string, form: Form, headers = {}): Promise<Answer> {
-    const answer = await fetch(`${issuer}${path}`, {
-      method: "POST",
-      headers,
-      body: new URLSearchParams(form),
-    });
-    return read(answer);
-  }
+  const sendOnce = async (path: string, form: Form, headers = {}): Promise<Answer> =>
+    read(
+      await fetch(`${issuer}${path}`, {
+        method: "POST",
+        headers,
+        body: new URLSearchParams(form),
+      }),
+    );
+  const send: OidcPeer["send"] = (...request) => whileBusy(() => sendOnce(...request));
 
   const made: OidcPeer = {
     ...peer,
