@@ -133,6 +133,29 @@ describe("the console in a browser", () => {
     expectQuiet(visit);
   });
 
+  it("keeps for the search what is typed before it is loaded", async () => {
+    await using visit = await enterAgain("/people");
+    const { page } = visit;
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "People" }).waitFor();
+    const released = Promise.withResolvers<void>();
+    await page.route("**/*.js", async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("aard");
+    const box = page.getByRole("combobox", { name: "Search" });
+    assert.equal(await box.count(), 0);
+    released.resolve();
+    await box.waitFor();
+    await page.keyboard.type("vark");
+    assert.equal(await box.inputValue(), "aardvark");
+    await page.getByRole("option").filter({ hasText: "Aardvark app" }).waitFor();
+    await page.keyboard.press("Escape");
+    expectQuiet(visit);
+  });
+
   it("shows an administrator of one organization what they may do, without a refused call", async () => {
     await using visit = await enter("/ui/console/people", {
       roles: ["ORG_USER_MANAGER"],

@@ -71,9 +71,14 @@ export function ListPage({ route, listed, sequence }: ListProps) {
     <>
       <h1>{t(route.word)}</h1>
       <Siblings route={route} />
-      {listed.addWord !== undefined && <p className={style["lead"]}>{t(listed.addWord)}</p>}
       {listed.add !== undefined && (
-        <Actions actions={listed.add} subject={{ object: page, page }} name="" place={place} />
+        <Actions
+          actions={listed.add}
+          subject={{ object: page, page }}
+          name=""
+          lead={listed.addWord && t(listed.addWord)}
+          place={place}
+        />
       )}
       {listed.isByRequest === true && ofRequest !== undefined && (
         <p className={style["lead"]}>
