@@ -43,7 +43,8 @@ function Frame() {
       </a>
       <header className={style["top"]}>
         <span className={style["product"]}>{product}</span>
-        <Context org={org} />
+        {/* Who administers nothing has nowhere to go. */}
+        {usable.length > 0 && <Context org={org} />}
         <Finder pages={usable} org={org} />
         <Me id={me.userId} />
       </header>
