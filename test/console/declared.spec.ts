@@ -41,7 +41,7 @@ describe("what the console declares", () => {
   it("ends a form that edits with the word for saving", () => {
     const wrong = offered.filter(
       ({ action: { word, fields = [], isChange, send } }) =>
-        /^edit/.test(word) && fields.length > 0 && isChange !== true && send !== "save",
+        word.startsWith("edit") && fields.length > 0 && isChange !== true && send !== "save",
     );
     assert.deepEqual(
       wrong.map(({ action: { word, method } }) => `${method.name}: ${word}`),

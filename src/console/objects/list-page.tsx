@@ -80,15 +80,7 @@ export function ListPage({ route, listed, sequence }: ListProps) {
           place={place}
         />
       )}
-      {listed.isByRequest === true && ofRequest !== undefined && (
-        <p className={style["lead"]}>
-          {`${t("ofRequest")} `}
-          <code>{ofRequest}</code>{" "}
-          <Link to="." search={keepOrg}>
-            {t("all")}
-          </Link>
-        </p>
-      )}
+      {listed.isByRequest === true && ofRequest !== undefined && <OfRequest id={ofRequest} />}
       <div className={style["filters"]}>
         {listed.hasNoFilter !== true && <Filter key={org ?? ""} q={q} label={filterOf(listed)} />}
         {listed.states !== undefined && (
@@ -113,6 +105,19 @@ export function ListPage({ route, listed, sequence }: ListProps) {
         goesOn
       />
     </>
+  );
+}
+
+/** Which request the rows are of, and the way to all of them. */
+function OfRequest({ id }: { id: string }) {
+  return (
+    <p className={style["lead"]}>
+      {`${t("ofRequest")} `}
+      <code>{id}</code>{" "}
+      <Link to="." search={keepOrg}>
+        {t("all")}
+      </Link>
+    </p>
   );
 }
 

@@ -267,12 +267,12 @@ export const people: readonly Task[] = [
       await row.waitFor({ state: "detached" });
       assert.equal(await refresh(), 400);
       // What an application holds that asks nobody ends with the session.
-      const signIn = signIns.getByRole("row").filter({ hasText: own.appName });
-      await signIn.getByRole("button", { name: /^End: / }).focus();
+      const browser = signIns.getByRole("row").filter({ hasText: own.appName });
+      await browser.getByRole("button", { name: /^End: / }).focus();
       await page.keyboard.press("Enter");
       await confirm("End");
       await done(page, "End");
-      await signIn.waitFor({ state: "detached" });
+      await browser.waitFor({ state: "detached" });
       assert.equal(await own.refresh(), 400);
     },
   },
