@@ -74,6 +74,37 @@ export function describeAccess(world: () => ConsoleWorld): void {
       expectQuiet(visit);
     });
 
+    it("leaves out the refused attempts of an application for whoever may read no sessions", async () => {
+      const { projectId, objects } = world();
+      const [app = "", api = ""] = objects["/applications/$id"] ?? [];
+      await using visit = await enter(`/ui/console/applications/${app}?tab=refusals`, {
+        roles: ["PROJECT_OWNER"],
+        projectId,
+      });
+      await visit.page.getByRole("button", { name: /^Edit: / }).waitFor();
+      assert.equal(await visit.page.getByRole("link", { name: "Refused attempts" }).count(), 0);
+      expectQuiet(visit);
+      // An owner reads them; an API has no redirect addresses.
+      await using other = await enterAgain(`/applications/${app}?tab=refusals`);
+      const redirects = other.page.getByRole("button", { name: "Change the redirect addresses" });
+      await redirects.waitFor();
+      await other.go(`/applications/${api}?tab=refusals`);
+      await other.page.getByText("What was refused to the API", { exact: false }).waitFor();
+      assert.equal(await redirects.count(), 0);
+      expectQuiet(other);
+    });
+
+    it("says what buttons are for only to who has them", async () => {
+      const lead = "Add a provider of the kind";
+      await using visit = await enter("/ui/console/providers", { roles: ["IAM_OWNER_VIEWER"] });
+      await visit.page.locator("tbody tr").first().waitFor();
+      assert.equal(await visit.page.getByText(lead).count(), 0);
+      expectQuiet(visit);
+      await using other = await enterAgain("/providers");
+      await other.page.getByText(lead).waitFor();
+      expectQuiet(other);
+    });
+
     it("calls the reader by their name who may read nobody else", async () => {
       const { organizationId, objects } = world();
       const [provider = ""] = objects["/providers/oidc/$id"] ?? [];

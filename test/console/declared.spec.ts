@@ -38,6 +38,17 @@ describe("what the console declares", () => {
     assert.deepEqual(wrong, []);
   });
 
+  it("ends a form that edits with the word for saving", () => {
+    const wrong = offered.filter(
+      ({ action: { word, fields = [], isChange, send } }) =>
+        word.startsWith("edit") && fields.length > 0 && isChange !== true && send !== "save",
+    );
+    assert.deepEqual(
+      wrong.map(({ action: { word, method } }) => `${method.name}: ${word}`),
+      [],
+    );
+  });
+
   it("calls each setting of a page and each column of a list by another word", () => {
     const words = (shown: readonly Shown[]) =>
       shown.map(({ path, word }) => word ?? `field_${nameIn(path)}`);

@@ -150,6 +150,7 @@ export const declaredWords = (): string[] => [
     ...(shown.says === undefined ? valuesOf(message, shown.path) : []),
   ]),
   ...declaredKinds.flatMap(({ kind }) => (kind.guide ? (kind.guideWord ?? "guideLead") : [])),
+  ...declaredKinds.flatMap(({ kind }) => (kind.hasSecret ? "guidePublic" : [])),
   ...offered.flatMap(({ action }) => [
     action.word,
     ...[action.about ?? [], action.did ?? [], action.send ?? []].flat(),

@@ -6,8 +6,9 @@ import { DeliveryService } from "#gen/idsvc/resources/action/v3alpha/delivery_se
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { until } from "../jobs/place.ts";
 import { personWithTotp } from "../login/people.ts";
+import { addPersonNamed } from "../support/login.ts";
 import { bodyOf } from "../support/peer.ts";
-import { enter, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
+import { enter, expectQuiet, faultsOf, logIn, openPrivately, peer, shoot } from "./visits.ts";
 import type { ConsoleWorld } from "./world.ts";
 
 type Day = { day: string; count: string };
@@ -125,6 +126,18 @@ export function describeHome(world: () => ConsoleWorld): void {
       });
       assert.equal(await steps.getByRole("listitem").count(), 1);
       expectQuiet(visit);
+    });
+
+    it("leads whoever administers nothing to their account, and offers no organizations", async () => {
+      const { loginName } = await addPersonNamed(peer);
+      await using visit = await openPrivately(`${peer.issuer}/ui/console/`);
+      const { page } = visit;
+      await logIn(page, loginName);
+      await page.getByText("There is nothing here that you administer.").waitFor();
+      const buttons = page.getByRole("banner").getByRole("button");
+      assert.deepEqual(await buttons.allInnerTexts(), ["Search Ctrl K", "Sign out"]);
+      assert.deepEqual(await faultsOf(page), []);
+      assert.deepEqual(visit.misdeeds, []);
     });
 
     it("leads on whoever has nothing to look at there", async () => {

@@ -10,6 +10,7 @@ import { describeChanges } from "./changes.ts";
 import { describeHistory } from "./history.ts";
 import { describeDomains } from "./domains.ts";
 import { describeLists } from "./lists.ts";
+import { describeNotices } from "./notices.ts";
 import { describeSessions } from "./sessions.ts";
 import { describeDisturbed } from "./disturbed.ts";
 import { describeForms } from "./forms.ts";
@@ -130,6 +131,29 @@ describe("the console in a browser", () => {
     await box.waitFor();
     await page.keyboard.press("Escape");
     await box.waitFor({ state: "detached" });
+    expectQuiet(visit);
+  });
+
+  it("keeps for the search what is typed before it is loaded", async () => {
+    await using visit = await enterAgain("/people");
+    const { page } = visit;
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "People" }).waitFor();
+    const released = Promise.withResolvers<void>();
+    await page.route("**/*.js", async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("aard");
+    const box = page.getByRole("combobox", { name: "Search" });
+    assert.equal(await box.count(), 0);
+    released.resolve();
+    await box.waitFor();
+    await page.keyboard.type("vark");
+    assert.equal(await box.inputValue(), "aardvark");
+    await page.getByRole("option").filter({ hasText: "Aardvark app" }).waitFor();
+    await page.keyboard.press("Escape");
     expectQuiet(visit);
   });
 
@@ -344,4 +368,5 @@ describeLists();
 describeSessions();
 describeDomains();
 describeDisturbed();
+describeNotices();
 describeForms(() => world);

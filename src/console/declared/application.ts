@@ -17,7 +17,7 @@ import {
   textAt,
 } from "./declare.ts";
 import { organizationsOf, usersOf } from "./grants.ts";
-import { guideOf } from "./guide.ts";
+import { guideOf, provesBySecret } from "./guide.ts";
 import { activity, historyOf, id, newKey, ownFacts, withdraw } from "./shared.ts";
 
 const app = AppService.method;
@@ -172,11 +172,9 @@ const consents: Rows = {
   actions: [withdraw],
 };
 
-/** What was refused to it. A redirect address that is not registered is not noted: whoever saw the refused page has the address. */
-const refused: Rows = {
+const refused: Pick<Rows, "word" | "tab" | "search" | "columns"> = {
   word: "refusals",
   tab: "refusals",
-  about: "about_refusalsOfApplication",
   search: {
     method: EventService.method.searchRefusals,
     request: (object) => ({ filters: [{ client: { id: textAt(object, "client_id") } }] }),
@@ -190,17 +188,30 @@ const refused: Rows = {
     { path: "count" },
     { path: "last_date" },
   ],
+};
+
+/** A redirect address that is not registered is not noted: whoever saw the refused page has the address. */
+const refusedToClient: Rows = {
+  ...refused,
+  when: isOidc,
+  about: "about_refusalsOfApplication",
   add: [
     {
       word: "editRedirects",
       method: app.patchApp,
       given: page,
       isChange: true,
-      when: isOidc,
       fields: [{ path: "app.oidc.redirect_uris", as: "redirects" }],
       outcome: problems,
     },
   ],
+};
+
+/** An API has no redirect address. */
+const refusedToApi: Rows = {
+  ...refused,
+  when: (object) => !isOidc(object),
+  about: "about_refusalsOfApi",
 };
 
 export const application: Kind = {
@@ -287,9 +298,17 @@ export const application: Kind = {
       leadsTo: "/applications",
     },
   ],
-  rows: [keys, refused, usersOf("app.project_id"), organizationsOf("app.project_id"), consents],
+  rows: [
+    keys,
+    refusedToClient,
+    refusedToApi,
+    usersOf("app.project_id"),
+    organizationsOf("app.project_id"),
+    consents,
+  ],
   history: historyOf("application"),
   guide: guideOf,
+  hasSecret: provesBySecret,
 };
 
 export const applications: Listed = {

@@ -268,6 +268,7 @@ export const executions: Listed = {
     {
       word: "edit",
       method: action.putExecution,
+      send: "save",
       given: { "execution.condition": { of: "execution.condition" } },
       fields: [
         { ...calledTargets, initial: { of: "execution.targets" } },

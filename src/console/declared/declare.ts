@@ -266,8 +266,10 @@ export type Kind = {
   history?: Search;
   /** How programs come to use it, each a text to copy; none, where none do. */
   guide?: (object: JsonObject, issuer: string) => readonly Sample[];
-  /** What stands above it. */
+  /** What stands above it; by default what says that the secret is not in it, or `guidePublic` where there is none. */
   guideWord?: string;
+  /** Whether what is set up by the guide proves itself by a secret. */
+  hasSecret?: (object: JsonObject) => boolean;
 };
 
 /** A text to copy, and what it is for: a name that is the same in every language, or the word for it. */

@@ -17,6 +17,13 @@ const proofs: Readonly<Record<string, Client["proof"]>> = {
   OIDC_AUTH_METHOD_TYPE_NONE: "none",
 };
 
+/** Whether an application proves itself by a secret: not by a key, and not by nothing at all. */
+export function provesBySecret(object: JsonObject): boolean {
+  const method = textAt(object, "app.oidc.auth_method_type");
+  if (method !== "") return ["basic", "post"].includes(proofs[method] ?? "");
+  return !textAt(object, "app.api.auth_method_type").endsWith("_PRIVATE_KEY_JWT");
+}
+
 const first = (object: JsonObject, path: string): string => {
   const [value] = [at(object, path)].flat();
   return typeof value === "string" ? value : "";

@@ -24,7 +24,7 @@ const isAsked = (object: JsonObject): boolean =>
 /** What is put where the way of proof says. */
 const proof = [
   { path: "validation.record" },
-  { path: "validation.url" },
+  { path: "validation.url", word: "proofAddress" },
   { path: "validation.token" },
 ] as const;
 const askForProof = {

@@ -23,6 +23,7 @@ export function Actions({
   subject,
   name,
   isNamed = name !== "",
+  lead,
   place,
   reload,
 }: {
@@ -32,6 +33,8 @@ export function Actions({
   name: string;
   /** Whether buttons say so to screen readers: where there are others of the same name. */
   isNamed?: boolean;
+  /** What the buttons are for, which stands above them where there are any. */
+  lead?: string | undefined;
   place?: Place | undefined;
   reload?: () => Promise<JsonObject | undefined>;
 }) {
@@ -70,31 +73,34 @@ export function Actions({
   // Whoever is filling in a form goes on, though others changed what it is about.
   if (shown.length === 0 && open === undefined) return null;
   return (
-    <div className={style["actions"]}>
-      {shown.map((action) => (
-        <button
-          key={action.word}
-          type="button"
-          aria-haspopup="dialog"
-          aria-label={isNamed ? `${t(action.word)}: ${name}` : undefined}
-          className={style["action"]}
-          onClick={() => setOpen({ action, page: pageNow() })}
-        >
-          {t(action.word)}
-        </button>
-      ))}
-      {open !== undefined && (
-        <Suspense>
-          <ActionDialog
-            action={open.action}
-            subject={{ ...subject, answer: {}, org }}
-            name={name}
-            {...(reload && { reload })}
-            done={(answer, action) => void done(answer, action)}
-            close={() => setOpen(undefined)}
-          />
-        </Suspense>
-      )}
-    </div>
+    <>
+      {lead !== undefined && <p className={style["lead"]}>{lead}</p>}
+      <div className={style["actions"]}>
+        {shown.map((action) => (
+          <button
+            key={action.word}
+            type="button"
+            aria-haspopup="dialog"
+            aria-label={isNamed ? `${t(action.word)}: ${name}` : undefined}
+            className={style["action"]}
+            onClick={() => setOpen({ action, page: pageNow() })}
+          >
+            {t(action.word)}
+          </button>
+        ))}
+        {open !== undefined && (
+          <Suspense>
+            <ActionDialog
+              action={open.action}
+              subject={{ ...subject, answer: {}, org }}
+              name={name}
+              {...(reload && { reload })}
+              done={(answer, action) => void done(answer, action)}
+              close={() => setOpen(undefined)}
+            />
+          </Suspense>
+        )}
+      </div>
+    </>
   );
 }

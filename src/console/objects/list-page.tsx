@@ -71,19 +71,16 @@ export function ListPage({ route, listed, sequence }: ListProps) {
     <>
       <h1>{t(route.word)}</h1>
       <Siblings route={route} />
-      {listed.addWord !== undefined && <p className={style["lead"]}>{t(listed.addWord)}</p>}
       {listed.add !== undefined && (
-        <Actions actions={listed.add} subject={{ object: page, page }} name="" place={place} />
+        <Actions
+          actions={listed.add}
+          subject={{ object: page, page }}
+          name=""
+          lead={listed.addWord && t(listed.addWord)}
+          place={place}
+        />
       )}
-      {listed.isByRequest === true && ofRequest !== undefined && (
-        <p className={style["lead"]}>
-          {`${t("ofRequest")} `}
-          <code>{ofRequest}</code>{" "}
-          <Link to="." search={keepOrg}>
-            {t("all")}
-          </Link>
-        </p>
-      )}
+      {listed.isByRequest === true && ofRequest !== undefined && <OfRequest id={ofRequest} />}
       <div className={style["filters"]}>
         {listed.hasNoFilter !== true && <Filter key={org ?? ""} q={q} label={filterOf(listed)} />}
         {listed.states !== undefined && (
@@ -108,6 +105,19 @@ export function ListPage({ route, listed, sequence }: ListProps) {
       />
       <Marked {...{ marks, nameOf }} actions={selected} rows={pages.rows ?? []} />
     </>
+  );
+}
+
+/** Which request the rows are of, and the way to all of them. */
+function OfRequest({ id }: { id: string }) {
+  return (
+    <p className={style["lead"]}>
+      {`${t("ofRequest")} `}
+      <code>{id}</code>{" "}
+      <Link to="." search={keepOrg}>
+        {t("all")}
+      </Link>
+    </p>
   );
 }
 

@@ -108,13 +108,17 @@ function Shown({
         </Suspense>
       )}
       {tab === "guide" && samples.length > 0 && (
-        <Samples lead={kind.guideWord ?? "guideLead"} samples={samples} />
+        <Samples lead={leadOf(kind, object)} samples={samples} />
       )}
       {tab === "history" && hasHistory && <History search={history} object={object} />}
       {tab === "code" && <AsCode method={kind.get} request={{ id }} />}
     </Detail>
   );
 }
+
+/** What stands above the guide. */
+const leadOf = ({ guideWord, hasSecret }: Kind, object: JsonObject): string =>
+  guideWord ?? (hasSecret?.(object) === false ? "guidePublic" : "guideLead");
 
 /** Leads to the lists of what belongs to an organization. */
 function Links({ kind: { links = [] }, id }: { kind: Kind; id: string }) {

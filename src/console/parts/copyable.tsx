@@ -56,7 +56,7 @@ export function Copyable({
           {t(word)}
         </button>
       </figcaption>
-      <pre tabIndex={0}>
+      <pre tabIndex={0} className={text.includes("\n") ? undefined : style["line"]}>
         <code>{text}</code>
       </pre>
     </figure>

@@ -14,23 +14,24 @@ const firstSteps = { page: { word: "firstSteps", path: "/first-steps" }, search:
 
 type Hit = { key: string; kind: string; name: string; more: string; go: () => Promise<void> };
 
-/** One box for everything: objects that the text names, and the areas whose name it begins. */
-export function Search({
-  onClose,
-  pages: shown,
-  org,
-}: {
-  onClose: () => void;
+type Asked = {
+  /** The ID of the field. */
+  box: string;
+  typed: string;
+  setTyped: (typed: string) => void;
   pages: readonly { page: PageRoute; search: object }[];
   org: string | undefined;
-}) {
+};
+
+/** One box for everything: objects that the text names, and the areas whose name it begins. */
+export function Search({ onClose, ...asked }: Asked & { onClose: () => void }) {
   return (
     <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className={style["backdrop"] ?? ""} />
         <Dialog.Popup className={style["search"] ?? ""}>
           <Dialog.Title className={style["hidden"] ?? ""}>{t("search")}</Dialog.Title>
-          <Box pages={shown} org={org} close={onClose} />
+          <Box {...asked} close={onClose} />
           <Dialog.Close className={style["close"] ?? ""}>{t("close")}</Dialog.Close>
         </Dialog.Popup>
       </Dialog.Portal>
@@ -46,15 +47,13 @@ const hintOf = (isEnough: boolean, error: unknown, count: number): string => {
 };
 
 function Box({
+  box,
+  typed: q,
+  setTyped: setQ,
   pages: shown,
   org,
   close,
-}: {
-  pages: readonly { page: PageRoute; search: object }[];
-  org: string | undefined;
-  close: () => void;
-}) {
-  const [q, setQ] = useState("");
+}: Asked & { close: () => void }) {
   const [at, setAt] = useState(0);
   const list = useId();
   const navigate = useNavigate();
@@ -91,6 +90,7 @@ function Box({
     <>
       <input
         autoFocus
+        id={box}
         className={style["query"]}
         type="text"
         role="combobox"

@@ -1,5 +1,5 @@
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect } from "react";
 import { UserService } from "#gen/idsvc/resources/user/v3alpha/user_service_pb.ts";
 import { messageOf, refusalOf, signOut } from "../calls.ts";
 import { at } from "../declared/declare.ts";
@@ -11,11 +11,9 @@ import { ForReader, useOrg, useRights } from "../rights.ts";
 import { areas, pages } from "../routes.ts";
 import { product, t, zone } from "../page-data.ts";
 import { Context } from "./context.tsx";
+import { Finder } from "./finder.tsx";
 import { usePage } from "./use-page.ts";
 import style from "./shell.module.css";
-
-// Loaded when it is first opened.
-const Search = lazy(async () => ({ default: (await import("./search.tsx")).Search }));
 
 /** What is around each page: the areas that the reader has a use for, where they are, the search, and who they are. */
 export function Shell() {
@@ -31,17 +29,7 @@ export function Shell() {
 function Frame() {
   const { me, reach } = useRights();
   const org = useOrg();
-  const [isSearching, setSearching] = useState(false);
   useTitle();
-  useEffect(() => {
-    const open = (event: KeyboardEvent) => {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey)) return;
-      event.preventDefault();
-      setSearching(true);
-    };
-    addEventListener("keydown", open);
-    return () => removeEventListener("keydown", open);
-  }, []);
   const usable = pages.flatMap((page) => {
     const search = reach(page, org);
     return search === undefined ? [] : [{ page, search }];
@@ -55,10 +43,9 @@ function Frame() {
       </a>
       <header className={style["top"]}>
         <span className={style["product"]}>{product}</span>
-        <Context org={org} />
-        <button type="button" className={style["open"]} onClick={() => setSearching(true)}>
-          {t("search")} <kbd>Ctrl K</kbd>
-        </button>
+        {/* Who administers nothing has nowhere to go. */}
+        {usable.length > 0 && <Context org={org} />}
+        <Finder pages={usable} org={org} />
         <Me id={me.userId} />
       </header>
       <nav className={style["rail"]} aria-label={t("areas")}>
@@ -87,11 +74,6 @@ function Frame() {
         <Outlet />
         <p className={style["zone"]}>{`${t("zoneIs")} ${zone}`}</p>
       </main>
-      {isSearching && (
-        <Suspense>
-          <Search onClose={() => setSearching(false)} pages={usable} org={org} />
-        </Suspense>
-      )}
     </div>
   );
 }

@@ -25,16 +25,22 @@ async function somebody({ organizationId }: World): Promise<{ id: string; name: 
   return { id, name: `${name} Hopper` };
 }
 
-/** An app of another organization that somebody allowed to keep something of them: its name, and what it holds. */
-async function allowed(
+/**
+ * An app that somebody is signed in to and that keeps something of them: its name, and what it holds. One of another organization asks them
+ * for consent before, one of their own does not.
+ */
+async function signedInTo(
   userId: string,
+  projectId?: string,
 ): Promise<{ appName: string; refresh: () => Promise<number> }> {
-  const client = await peer.addClient();
+  const isOwn = projectId !== undefined;
+  const client = await peer.addClient({}, isOwn ? { project_id: projectId } : {});
   const { user } = bodyOf(await peer.get(`/users/${userId}`));
   const agent = userAgent(peer.issuer);
   await agent.open(authorizeUrl(peer, client, { scope: "openid offline_access" }));
-  await signIn(agent, user.user.login_names[0]);
-  const code = answerOf(await agent.submit({ consent: "allow" })).get("code") ?? "";
+  const shown = await signIn(agent, user.user.login_names[0]);
+  const last = isOwn ? shown : await agent.submit({ consent: "allow" });
+  const code = answerOf(last).get("code") ?? "";
   const form = { grant_type: "authorization_code", code, redirect_uri: redirectUri };
   const { body } = await peer.send(paths.token, form, basic(client));
   const refreshing = { grant_type: "refresh_token", refresh_token: body.refresh_token };
@@ -242,7 +248,8 @@ export const people: readonly Task[] = [
     role: "ORG_USER_MANAGER",
     async run({ page, open, confirm, follow }, world) {
       const { id, name } = await somebody(world);
-      const { appName, refresh } = await allowed(id);
+      const { appName, refresh } = await signedInTo(id);
+      const own = await signedInTo(id, world.projectId);
       await go(page, `/people/${id}`);
       await titled(page, name);
       await follow("Sessions");
@@ -259,6 +266,14 @@ export const people: readonly Task[] = [
       await done(page, "Withdraw");
       await row.waitFor({ state: "detached" });
       assert.equal(await refresh(), 400);
+      // What an application holds that asks nobody ends with the session.
+      const browser = signIns.getByRole("row").filter({ hasText: own.appName });
+      await browser.getByRole("button", { name: /^End: / }).focus();
+      await page.keyboard.press("Enter");
+      await confirm("End");
+      await done(page, "End");
+      await browser.waitFor({ state: "detached" });
+      assert.equal(await own.refresh(), 400);
     },
   },
 ];

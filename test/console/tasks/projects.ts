@@ -115,6 +115,9 @@ export const projects: readonly Task[] = [
         await guide.waitFor();
         await page.getByText(address, { exact: false }).first().waitFor();
         await page.getByRole("button", { name: "Copy: OpenID Connect" }).waitFor();
+        // Pages and apps on devices have no secret to speak of.
+        const ofSecret = page.getByText("Its secret is not in here", { exact: false });
+        assert.equal(await ofSecret.count(), kind.startsWith("Web") ? 1 : 0);
       }
     },
   },
