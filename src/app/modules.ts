@@ -24,6 +24,7 @@ import {
   appSearch,
   appsWhere,
   formerAudience,
+  oidcConfigured,
 } from "../resources/app/index.ts";
 import { authModule } from "../resources/auth/index.ts";
 import {
@@ -35,7 +36,7 @@ import {
 } from "../resources/consent/index.ts";
 import { domainModule, domainPages } from "../resources/domain/index.ts";
 import { eventModule } from "../resources/event/index.ts";
-import { grantModule } from "../resources/grant/index.ts";
+import { grantModule, projectGrantEnds } from "../resources/grant/index.ts";
 import { createIdpLogins, idpModule } from "../resources/idp/index.ts";
 import { instanceModule } from "../resources/instance/index.ts";
 import { linkHolders, managedMembers, membershipModule } from "../resources/membership/index.ts";
@@ -82,7 +83,7 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   securitySettingsModule,
   textSettingsModule,
   instanceModule(setupHandlers),
-  webKeyModule(({ db }) => rotationTimes(db)),
+  webKeyModule(({ db }) => rotationTimes(db), oidcConfigured),
   oidcSettingsModule,
   userSchemaModule(users),
   organizationModule,
@@ -101,7 +102,7 @@ export const modules = (features: FeatureDefaults): Module<ServiceDeps>[] => [
   projectModule,
   grantModule,
   appModule(formerTokens(formerAudience), formerConsents(formerAudience)),
-  membershipModule,
+  membershipModule(projectGrantEnds),
   consentModule(
     tokenUse,
     on(appEvents, {

@@ -1,6 +1,7 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { projectGrantEnds } from "../../src/resources/grant/index.ts";
 import { membershipModule } from "../../src/resources/membership/index.ts";
 import { warnOwners } from "../../src/resources/membership/owner-warnings.ts";
 import { addPersonNamed } from "../support/login.ts";
@@ -73,7 +74,7 @@ describe("owners are told before their last credential ends (J3)", () => {
     assert.equal(await warnOwners(deps), 0);
     pass(31 * dayMs);
     // As the service does by itself.
-    for (const sweep of membershipModule.sweeps?.(deps) ?? []) await sweep(1);
+    for (const sweep of membershipModule(projectGrantEnds).sweeps?.(deps) ?? []) await sweep(1);
     assert.equal((await peer.events("instance.owners.warned")).length, 4);
     assert.equal(await warnOwners(deps), 0);
     bodyOf(await peer.get(`/users/${person.id}`, next));

@@ -162,5 +162,11 @@ const resource = defineResource({
 
 export const { events: appEvents, table: apps, aggregate: app, missing: appNotFound } = resource;
 export { resource as appResource };
+/** The types of the events that say how an app uses OpenID Connect. */
+export const oidcConfigured: readonly string[] = [
+  "project.application.config.oidc.added",
+  "project.application.config.oidc.changed",
+];
+
 export type AppEvent = EventOf<typeof appEvents>;
 export type App = NonNullable<typeof app.initial>;

@@ -9,7 +9,7 @@ import { formerAccessProjection } from "./former-access.ts";
 import { appsGoWithProject, removeContentsOfApps } from "./remove-apps.ts";
 
 export { addApp, addKey } from "./app.ts";
-export { app, appEvents, appNotFound, appResource, apps } from "./application.ts";
+export { app, appEvents, appNotFound, appResource, apps, oidcConfigured } from "./application.ts";
 export { formerAudience } from "./former-access.ts";
 export { appKeys } from "./rows.ts";
 export { toGetApp, toSoundConfig } from "./convert.ts";

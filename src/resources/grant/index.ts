@@ -15,7 +15,7 @@ import { roles } from "./role/role.ts";
 import { userGrantAuthorize, userGrantHandlers } from "./user-grant/handlers.ts";
 import { userGrants } from "./user-grant/user-grant.ts";
 
-export { addProjectGrant, projectGrants } from "./project-grant/project-grant.ts";
+export { addProjectGrant, projectGrantEnds, projectGrants } from "./project-grant/project-grant.ts";
 export { projectGrantsOf } from "./project-grant/queries.ts";
 export { requireKeys, roles } from "./role/role.ts";
 export { userGrants } from "./user-grant/user-grant.ts";

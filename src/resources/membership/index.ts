@@ -17,8 +17,11 @@ export { linkHolders } from "./link-holders.ts";
 export { membershipReader } from "./queries.ts";
 export { powerReader } from "./power.ts";
 
-/** Memberships: who administers what. */
-export const membershipModule: Module<UserDeps> = {
+/**
+ * Memberships: who administers what.
+ * @param grantEnds the types of events that end a project grant, and the memberships in it
+ */
+export const membershipModule = (grantEnds: readonly string[]): Module<UserDeps> => ({
   events: [...Object.values(memberEvents), ownerWarningEvents],
   projections: [membershipProjection],
   claimErrors: {
@@ -26,11 +29,11 @@ export const membershipModule: Module<UserDeps> = {
       alreadyExists("MEMBERSHIP_EXISTS", "the user is a member of this context already"),
   },
   concerns: ownerConcerns,
-  reactions: (parts) => [membershipsGoAlong(parts)],
+  reactions: (parts) => [membershipsGoAlong(parts, grantEnds)],
   invariants: ({ db }) => [lastOwnerStays({ db })],
   services: (deps) => [
     service(MembershipService, membershipHandlers(deps), membershipAuthorize(deps)),
   ],
   sweeps: (deps) => [sweepOwnerWarnings(deps)],
   contents: removeContentsOfMemberships,
-};
+});

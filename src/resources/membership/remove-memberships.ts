@@ -9,13 +9,18 @@ type Parts = Pick<Deps, "db" | "events">;
 const membershipRemoval = (parts: Parts) =>
   removal(parts, memberships, byDecision(membership, cascadeMember));
 
-/** Memberships go with users, projects and project grants. One that is given meanwhile makes the decision be taken anew. */
-export const membershipsGoAlong = (parts: Parts): Reaction =>
+/**
+ * Memberships go with users, projects and project grants. One that is given meanwhile makes the decision be taken anew.
+ * @param grantEnds the types of events that end a project grant
+ */
+export const membershipsGoAlong = (parts: Parts, grantEnds: readonly string[]): Reaction =>
   membershipRemoval(parts).goWith({
     "user.removed": (userId) => ({ userId }),
     "project.removed": (contextId) => ({ contextType: "project", contextId }),
-    "project.grant.removed": (contextId) => ({ contextType: "projectGrant", contextId }),
+    ...Object.fromEntries(grantEnds.map((type) => [type, inGrant])),
   });
+
+const inGrant = (contextId: string) => ({ contextType: "projectGrant", contextId });
 
 /** Ends memberships in an organization that goes and in what is below it. */
 export const removeContentsOfMemberships = (parts: Parts): RemoveContents =>

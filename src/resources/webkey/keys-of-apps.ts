@@ -3,9 +3,15 @@ import type { Reaction } from "../../eventstore/settle.ts";
 import type { Deps } from "../../projection/module.ts";
 import { requireKeyOf } from "./keys.ts";
 
-/** With an app comes the key that its ID tokens are to be signed with: it is published before it signs. */
-export const keysGoWithApps = (parts: Pick<Deps, "db" | "newId" | "secrets">): Reaction => ({
-  to: ["project.application.config.oidc.added", "project.application.config.oidc.changed"],
+/**
+ * With an app comes the key that its ID tokens are to be signed with: it is published before it signs.
+ * @param to the types of events that say it, as `idTokenSignedResponseAlg`
+ */
+export const keysGoWithApps = (
+  parts: Pick<Deps, "db" | "newId" | "secrets">,
+  to: readonly string[],
+): Reaction => ({
+  to,
   async react(tx, happened) {
     const asked = new Set(
       happened.map(

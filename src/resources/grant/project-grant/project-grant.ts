@@ -86,6 +86,9 @@ export const projectGrants = defineResource({
   ],
 });
 
+/** The types of the events that end one. */
+export const projectGrantEnds: readonly string[] = ["project.grant.removed"];
+
 export type ProjectGrant = ResourceConfig<typeof projectGrants>;
 type State = typeof projectGrants.aggregate.initial;
 
