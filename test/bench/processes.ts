@@ -16,8 +16,8 @@ const { values: flags } = parseArgs({
   options: {
     rounds: { type: "string", default: "10" },
     seconds: { type: "string", default: "2" },
-    /** So many clients call at once, each the next time when it has its answer. */
-    connections: { type: "string", default: "32" },
+    /** So many clients call at once, each the next time when it has its answer; of two processes each has half of them. */
+    connections: { type: "string", default: "128" },
     /** `sqlite` or `postgres`. */
     engine: { type: "string", default: "postgres" },
     /** So many requests of a row each process has answered before that row counts: code is compiled by how often it runs. */
