@@ -66,7 +66,7 @@ export const forgetApp = ({ instanceId, payload: { clientId } }: OfApp): RowChan
   deleteRows(consents, { instanceId, clientId }),
 ];
 
-/** What people let an app do at our own APIs, they are asked anew. */
+/** Takes from an app what people let it do at our own APIs; they are asked again. */
 export const takeApiAccess = ({ instanceId, payload: { clientId } }: OfApp): RowChange[] => [
   updateRows(consents, { instanceId, clientId }, { access: null }),
 ];

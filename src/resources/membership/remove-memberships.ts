@@ -10,7 +10,7 @@ const membershipRemoval = (parts: Parts) =>
   removal(parts, memberships, byDecision(membership, cascadeMember));
 
 /**
- * Memberships go with users, projects and project grants. One that is given meanwhile makes the decision be taken anew.
+ * Memberships go with users, projects and project grants. If one is given meanwhile, the decision is taken again.
  * @param grantEnds the types of events that end a project grant
  */
 export const membershipsGoAlong = (parts: Parts, grantEnds: readonly string[]): Reaction =>
