@@ -41,9 +41,8 @@ export function createCacheVersions() {
     counts.parts.set(part, (counts.parts.get(part) ?? 0) + 1);
   }
 
-  function countStream(aggregateId: string): void {
-    const at = counterOf(aggregateId);
-    streams[at] = (streams[at] ?? 0) + 1;
+  function countStream(counter: number): void {
+    streams[counter] = (streams[counter] ?? 0) + 1;
   }
 
   return {
@@ -53,7 +52,7 @@ export function createCacheVersions() {
         count(unit.instanceId, change.table.name, part);
         count(everyInstance, change.table.name, part);
       }
-      for (const { aggregateId } of unit.events) countStream(aggregateId);
+      for (const { aggregateId } of unit.events) countStream(streamCounterOf(aggregateId));
     },
     /** Counts what `partsOf` told of a commit elsewhere. */
     touchParts(instanceId: string, parts: readonly string[]): void {
@@ -64,9 +63,9 @@ export function createCacheVersions() {
         }
       }
     },
-    /** Counts events that another process has written to these streams. */
-    touchStreams(aggregateIds: readonly string[]): void {
-      for (const id of aggregateIds) countStream(id);
+    /** Counts events that another process has written to streams of these counters. */
+    touchStreams(counters: readonly number[]): void {
+      counters.forEach(countStream);
     },
     /** Counts a commit of which only the instance is known. */
     touchInstance(instanceId: string): void {
@@ -89,13 +88,13 @@ export function createCacheVersions() {
     },
     /** Stands still while this process writes nothing to the stream; moves now and then although it does not. */
     readStream(aggregateId: string): number {
-      return everywhere + (streams[counterOf(aggregateId)] ?? 0);
+      return everywhere + (streams[streamCounterOf(aggregateId)] ?? 0);
     },
   };
 }
 
-/** FNV-1a over the UTF-16 units of an id, to the number of counters. */
-function counterOf(id: string): number {
+/** The counter of a stream: FNV-1a over the UTF-16 units of its id, to the number of counters. */
+export function streamCounterOf(id: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
   return (hash ^ (hash >>> 15)) & (streamCounters - 1);

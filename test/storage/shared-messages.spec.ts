@@ -35,6 +35,21 @@ const commit: ToSharedWriter = {
         },
       ],
     },
+    {
+      instanceId: "one",
+      events: 1,
+      createdAt: 1_795_738_040_902,
+      steps: [
+        // Of the steps before some values come again: at their place, at another one, and twice.
+        {
+          statement: 3,
+          values: [null, Buffer.from([0, 255]), -3n, Buffer.alloc(0), "", 2 ** 53],
+          pending: [0, 0],
+        },
+        { statement: 0, values: [1.5, 1.5, null, 2n ** 62n], expected: 1 },
+        { statement: 0, values: ["1.5", 1.5, "", 2n ** 62n, null] },
+      ],
+    },
     { instanceId: "", events: 0, createdAt: 0, steps: [] },
   ],
   changes: '[["one",["notes/"],[]]]',

@@ -1,6 +1,6 @@
 import type Sqlite from "better-sqlite3";
 import type { Unit } from "../database.ts";
-import { partsOf } from "../cache-versions.ts";
+import { partsOf, streamCounterOf } from "../cache-versions.ts";
 
 // Tables of this driver alone: they are no part of what the store holds, and are there where several processes have served it.
 const ring = "commit_ring";
@@ -8,24 +8,25 @@ const lastOf = "commit_last";
 
 /** So many of the last commits tell what they changed. */
 const slots = 4_096;
-const mostStreams = 100;
+// A batch of as many units is told whole.
+const mostStreams = 512;
 const keptMs = 86_400_000;
 
 /**
  * What a batch changed of an instance; null where that is too much to tell.
  *
  * @property parts see `partsOf`
- * @property streams the ids of the aggregates that got events
+ * @property streams the counters of the aggregates that got events (cache-versions.ts)
  */
-type InstanceChanges = [instanceId: string, parts: string[] | null, streams: string[] | null];
+type InstanceChanges = [instanceId: string, parts: string[] | null, streams: number[] | null];
 
 /** What a batch changed, as a text that processes tell each other. */
 export function changesOf(units: readonly Unit[]): string {
   const byInstance = Map.groupBy(units, ({ instanceId }) => instanceId);
   const changes = [...byInstance].map(([instanceId, ofInstance]): InstanceChanges => {
-    const streams = new Set<string>();
+    const streams = new Set<number>();
     for (const { events } of ofInstance) {
-      for (const { aggregateId } of events) streams.add(aggregateId);
+      for (const { aggregateId } of events) streams.add(streamCounterOf(aggregateId));
     }
     const isShort = streams.size <= mostStreams;
     return [instanceId, partsOf(ofInstance) ?? null, isShort ? [...streams] : null];
@@ -135,7 +136,7 @@ function createLasts(connection: Sqlite.Database) {
 export type Noticing = {
   parts(instanceId: string, parts: readonly string[]): void;
   instance(instanceId: string): void;
-  streams(ids: readonly string[]): void;
+  streams(counters: readonly number[]): void;
   all(): void;
   /** Events of the instance have come. */
   events(instanceId: string): void;

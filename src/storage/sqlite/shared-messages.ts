@@ -5,7 +5,8 @@ import type { Frame } from "./frames.ts";
 
 // What processes that serve a store together say to the one that writes, and its answers, as texts of JSON: to read one takes a
 // quarter of what a structured clone takes. Bytes follow the text, in the order in which they stand in it; an integer of 64 bits is
-// its digits.
+// its digits. What a value has in common with the last step of the batch by the same statement is not repeated: that is half of what
+// tokens of one client are, and takes half the time to write and to read.
 
 /**
  * @property worker the name of the process that sends; said first
@@ -24,7 +25,11 @@ export type BatchMessage = {
   changes: string;
 };
 
-type Value = string | number | null;
+/** What a value is where the last step of the batch with the same statement has it too, at the same place. */
+const same = true;
+type Value = string | number | null | typeof same;
+/** The values of the last step of a batch, by its statement. */
+type LastValues = (readonly unknown[] | undefined)[];
 /** `marked`: the places of values that are of another kind: 64-bit integers stand there as texts, bytes as their length. */
 type SentStep = [
   statement: number,
@@ -44,12 +49,13 @@ export function encode(message: ToSharedWriter): { text: string; parts: Uint8Arr
   const parts: Uint8Array[] = [];
   if (message.kind === "hello") return { text: JSON.stringify(message.worker), parts };
   const { batch, isAgain, texts, changes } = message;
+  const last: LastValues = [];
   const units = message.units.map(
     ({ instanceId, events, createdAt, steps }): SentUnit => [
       instanceId,
       events,
       createdAt,
-      steps.map((step) => encodeStep(step, parts)),
+      steps.map((step) => encodeStep(step, last, parts)),
     ],
   );
   const sent: SentBatch = [batch, isAgain, texts, units];
@@ -57,19 +63,21 @@ export function encode(message: ToSharedWriter): { text: string; parts: Uint8Arr
   return { text: `${JSON.stringify(sent)}\n${changes}`, parts };
 }
 
-function encodeStep(step: Step, parts: Uint8Array[]): SentStep {
-  const values = step.values.slice();
+function encodeStep(step: Step, last: LastValues, parts: Uint8Array[]): SentStep {
+  const { statement, values } = step;
+  const before = last[statement];
+  last[statement] = values;
   let marked: number[] | null = null;
-  for (let at = 0; at < values.length; at += 1) {
-    const value = values[at];
-    if (typeof value === "bigint") values[at] = String(value);
-    else if (value instanceof Uint8Array) {
-      values[at] = value.length;
-      parts.push(value);
-    } else continue;
+  const sent = values.map((value, at): Value => {
+    if (before !== undefined && value === before[at]) return same;
+    const isInteger = typeof value === "bigint";
+    if (!isInteger && !(value instanceof Uint8Array)) return value as Value;
     (marked ??= []).push(at);
-  }
-  return [step.statement, values as Value[], marked, step.pending ?? null, step.expected ?? null];
+    if (isInteger) return String(value);
+    parts.push(value);
+    return value.length;
+  });
+  return [statement, sent, marked, step.pending ?? null, step.expected ?? null];
 }
 
 export function decode({ text, bytes }: Frame): ToSharedWriter {
@@ -78,12 +86,13 @@ export function decode({ text, bytes }: Frame): ToSharedWriter {
   const [batch, isAgain, texts, sent] = JSON.parse(text.slice(0, end)) as SentBatch;
   let at = 0;
   const take = (length: number): Buffer => bytes.subarray(at, (at += length));
+  const last: LastValues = [];
   const units = sent.map(
     ([instanceId, events, createdAt, steps]): CompiledUnit => ({
       instanceId,
       events,
       createdAt,
-      steps: steps.map((step) => decodeStep(step, take)),
+      steps: steps.map((step) => decodeStep(step, last, take)),
     }),
   );
   return { kind: "commit", batch, isAgain, texts, units, changes: text.slice(end + 1) };
@@ -91,9 +100,15 @@ export function decode({ text, bytes }: Frame): ToSharedWriter {
 
 function decodeStep(
   [statement, sent, marked, pending, expected]: SentStep,
+  last: LastValues,
   take: (length: number) => Buffer,
 ): Step {
   const values: unknown[] = sent as unknown[];
+  const before = last[statement];
+  last[statement] = values;
+  if (before !== undefined) {
+    for (let at = 0; at < values.length; at += 1) if (values[at] === same) values[at] = before[at];
+  }
   for (const at of marked ?? nothing) {
     const value = values[at];
     values[at] = typeof value === "string" ? BigInt(value) : take(Number(value));
