@@ -48,9 +48,8 @@ export function holdLease(options: LeaseOptions): Lease {
   const holder = randomUUID();
   const t = db.table(leases);
   let watched: { row: Row<typeof leases>; since: number } | undefined;
-  let own:
-    | { held: Held; row: Row<typeof leases>; until: number; loss: AbortController }
-    | undefined;
+  let own: { held: Held; until: number; loss: AbortController } | undefined;
+  let written: Row<typeof leases> | undefined;
   let renewing: Promise<Held | undefined> | undefined;
   let closed = false;
 
@@ -69,7 +68,7 @@ export function holdLease(options: LeaseOptions): Lease {
     const [row] = await db.read.select().from(t).where(eq(t.name, name));
     if (row?.holder !== holder || held() === undefined) lose();
     if (own === undefined && !mayTake(row)) return undefined;
-    const token = own === undefined ? (row?.token ?? 0n) + 1n : own.row.token;
+    const token = own === undefined ? (row?.token ?? 0n) + 1n : own.held.token;
     // The instant only has to differ from the one before, also when the clock steps back.
     const expires = new Date(Math.max(Date.now() + lifeMs, (row?.expires.getTime() ?? 0) + 1));
     const next = { name, holder, token, expires };
@@ -78,13 +77,14 @@ export function holdLease(options: LeaseOptions): Lease {
       lose();
       return undefined;
     }
+    written = next;
     const until = sent + lifeMs;
     if (own !== undefined) {
-      own = { ...own, row: next, until };
+      own = { ...own, until };
       return own.held;
     }
     const loss = new AbortController();
-    own = { held: { token, fence: fenceOf(next), signal: loss.signal }, row: next, until, loss };
+    own = { held: { token, fence: fenceOf(next), signal: loss.signal }, until, loss };
     options.onGained?.(own.held);
     return own.held;
   }
@@ -116,12 +116,11 @@ export function holdLease(options: LeaseOptions): Lease {
       closed = true;
       clearInterval(timer);
       await renewing?.catch(() => undefined);
-      const last = own?.row;
       lose();
-      if (last === undefined) return;
+      if (written === undefined) return;
+      // Also after its life, which others may still wait for; who cannot give it back leaves it to time.
       const free = updateRows(leases, { name }, { holder: "", expires: new Date(0) });
-      // Who cannot give it back leaves it to time.
-      await write(db, last, free).catch(() => undefined);
+      await write(db, written, free).catch(() => undefined);
     },
   };
 }

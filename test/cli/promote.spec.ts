@@ -44,7 +44,7 @@ async function madeStore(): Promise<{ place: Place; writers: Writers; userId: st
     port: await freePort(),
     env: { IDSVC_BOOTSTRAP_TOKEN: token },
   };
-  const server = await startServer(place);
+  await using server = await startServer(place);
   try {
     const writers = createWriters(6, token);
     const running = writers.run(server.url);
@@ -100,7 +100,7 @@ describe("idsvc db promote", () => {
     );
 
     const store = { IDSVC_DATABASE_URL: database.url };
-    const server = await startServer({ dataDir, port: await freePort(), env: store });
+    await using server = await startServer({ dataDir, port: await freePort(), env: store });
     const writers = createWriters(4, token);
     try {
       const user = await call(server.url, `/users/${made.userId}`);

@@ -37,7 +37,7 @@ describe("a service that is killed while events are due (F17)", () => {
     const acknowledged = new Map<string, bigint[]>();
     let names = 0;
     for (let round = 0; round <= kills; round++) {
-      const server = await startServer(place);
+      await using server = await startServer(place);
       const peer = connectPeer(place.port);
       if (round === 0) {
         const target = { name: "count", rest_webhook: { url: receiver.url("/count") } };

@@ -52,7 +52,7 @@ describe("a backup that is made while writers write (F27)", () => {
     const backup = join(place.dataDir, "backup");
     assert.equal((await idsvc(["db", "backup", backup], envOf(place))).code, 0);
     const copy = await restored(place, backup);
-    const server = await startServer(copy);
+    await using server = await startServer(copy);
     const organizations = `${server.url}/resources/v3alpha/organizations`;
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const made = await fetch(organizations, {

@@ -36,7 +36,7 @@ async function filled(): Promise<{ dataDir: string; log: readonly Entry[] }> {
     writers.log.filter((entry) => entry.op === op && entry.outcome === "acknowledged").length;
   const end = Date.now() + 60_000;
   do {
-    const running = writers.run(app.url);
+    await using running = writers.run(app.url);
     do {
       assert.ok(Date.now() < end, "the writers write too little");
       await delay(10);

@@ -34,7 +34,7 @@ describe("a large store with a damaged page (F07)", () => {
     copyFileSync(path, backup);
     damage(path);
 
-    const server = await startServer(place);
+    await using server = await startServer(place);
     for (const end = Date.now() + patienceMs; !server.hasEnded() && Date.now() < end; )
       await delay(10);
     assert.ok(server.hasEnded(), "a store that can be read in parts is not served");
@@ -46,7 +46,7 @@ describe("a large store with a damaged page (F07)", () => {
 
     for (const part of ["", "-wal", "-shm"]) rmSync(`${path}${part}`, { force: true });
     copyFileSync(backup, path);
-    const again = await startServer(place);
+    await using again = await startServer(place);
     assert.ok(!existsSync(`${path}-damaged`), "it was looked through before it was served");
     assert.equal(await again.stop(), 0);
   });

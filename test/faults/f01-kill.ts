@@ -32,11 +32,11 @@ export const killed: Fault = {
       const writers = createWriters(writerCount, token);
       const last = Math.min(rounds, outcome.rounds + roundsAStore);
       while (outcome.rounds < last) {
-        const server = await startServer(store.place);
+        await using server = await startServer(store.place);
         starts.push(server.readyMs);
-        const running = writers.run(server.url);
+        await using running = writers.run(server.url);
         // Most kills fall among writes, some among the first calls of a process.
-        if (outcome.rounds % 4 !== 1) await nextAcknowledged(writers, 10_000);
+        if (outcome.rounds % 4 !== 1) await nextAcknowledged(writers);
         await pause(5, 800);
         await server.kill();
         outcome.struck += 1;

@@ -65,9 +65,9 @@ async function makeBase(arena: Arena, outcome: Outcome): Promise<Base> {
   const writers = createWriters(8, token);
   // The first stop brings the schema into the file, so that whatever befalls the WAL leaves a store.
   await (await startServer(store.place)).stop();
-  const server = await startServer(store.place);
-  const running = writers.run(server.url);
-  await nextAcknowledged(writers, 10_000);
+  await using server = await startServer(store.place);
+  await using running = writers.run(server.url);
+  await nextAcknowledged(writers);
   await pause(300, 1_200);
   await server.kill();
   await running.stop();

@@ -48,13 +48,13 @@ export const unflushedLost: Fault = {
 async function killedAmongWrites({ place }: Store, flushed: string): Promise<Writers> {
   const { imports, env } = keepingFlushed(flushed);
   const writers = createWriters(writerCount, token);
-  const server = await startServer({
+  await using server = await startServer({
     ...place,
     imports: [...(place.imports ?? []), ...imports],
     env: { ...place.env, ...env },
   });
-  const running = writers.run(server.url);
-  await nextAcknowledged(writers, 10_000);
+  await using running = writers.run(server.url);
+  await nextAcknowledged(writers);
   await pause(300, 1_200);
   await server.kill();
   await running.stop();

@@ -50,12 +50,12 @@ export const diskFull: Fault = {
       await using place = await (arena.engine === "sqlite" ? fileOn : tablesOn)(arena, disk);
       const { store } = place;
       const writers = createWriters(8, token);
-      const server = await startServer(store.place);
+      await using server = await startServer(store.place);
       try {
         // The disk is small: a few rounds, then a new one.
         for (const last = Math.min(rounds, outcome.rounds + 2); outcome.rounds < last; ) {
-          const running = writers.run(server.url);
-          await nextAcknowledged(writers, patienceMs);
+          await using running = writers.run(server.url);
+          await nextAcknowledged(writers);
           await pause(50, 300);
           disk.fill();
           outcome.struck += 1;
@@ -64,7 +64,7 @@ export const diskFull: Fault = {
           await readinessIs(server.url, 503, outcome);
           await pause(0, fullMs);
           disk.empty();
-          recoveries.push(await nextAcknowledged(writers, patienceMs));
+          recoveries.push(await nextAcknowledged(writers));
           await readinessIs(server.url, 200, outcome);
           await running.stop();
           outcome.rounds += 1;

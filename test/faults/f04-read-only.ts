@@ -17,7 +17,6 @@ import { inject, noStrace } from "./strace.ts";
 import { createWriters } from "./writers.ts";
 
 const writes = "pwrite64,ftruncate,fallocate";
-const patienceMs = 20_000;
 const longestRecoveryMs = 5_000;
 const refusalMs = 10_000;
 
@@ -39,10 +38,10 @@ export const readOnly: Fault = {
       using disk = mountDisk();
       await using store = await arena.newStore(disk.folder);
       const writers = createWriters(8, token);
-      const server = await startServer(store.place);
+      await using server = await startServer(store.place);
       try {
-        const running = writers.run(server.url);
-        await nextAcknowledged(writers, patienceMs);
+        await using running = writers.run(server.url);
+        await nextAcknowledged(writers);
         {
           await using _ = await inject(server.writer.pid, writes, "error=EROFS:when=1+");
           outcome.struck += 1;
@@ -51,7 +50,7 @@ export const readOnly: Fault = {
           await readinessIs(server.url, 503, outcome);
           await pause(0, 1_000);
         }
-        recoveries.push(await nextAcknowledged(writers, patienceMs));
+        recoveries.push(await nextAcknowledged(writers));
         await readinessIs(server.url, 200, outcome);
         await running.stop();
       } finally {

@@ -54,10 +54,10 @@ async function onPostgres(arena: Arena, rounds: number): Promise<Outcome> {
     await using store = await arena.newStore();
     // One writer after the other: no flush is shared.
     const writers = createWriters(1, token);
-    const server = await startServer(store.place);
+    await using server = await startServer(store.place);
     const before = await flushesOfServer(arena.cluster());
-    const running = writers.run(server.url);
-    while (acknowledgedWrites(writers.log) < leastWrites) await nextAcknowledged(writers, 10_000);
+    await using running = writers.run(server.url);
+    while (acknowledgedWrites(writers.log) < leastWrites) await nextAcknowledged(writers);
     await running.stop();
     // Sessions tell what they have done when they end, at the latest.
     await server.stop();
@@ -104,8 +104,8 @@ async function commitFails(store: Store, writers: Writers, outcome: Outcome): Pr
     imports: [...(store.place.imports ?? []), ...imports],
     env: { ...store.place.env, ...env },
   };
-  const server = await startServer(place);
-  const running = writers.run(server.url);
+  await using server = await startServer(place);
+  await using running = writers.run(server.url);
   for (const end = Date.now() + strikeMs; flushesIn(file).failed === 0; await delay(5)) {
     if (Date.now() < end) continue;
     outcome.unexplained.push("no commit failed");
@@ -143,13 +143,13 @@ async function callFails(
   nth: number,
   outcome: Outcome,
 ): Promise<void> {
-  const server = await startServer(store.place);
+  await using server = await startServer(store.place);
   try {
     // Flushes go on failing: what a later one might mend must not hide what the first one broke.
     const when = isFlush ? `${nth}+` : String(nth);
     await using injection = await inject(server.writer.pid, calls, `error=${error}:when=${when}`);
     const name = `${calls} ${nth} with ${error}`;
-    const running = writers.run(server.url);
+    await using running = writers.run(server.url);
     for (const end = Date.now() + strikeMs; injection.injected() === 0; await delay(5)) {
       if (Date.now() < end) continue;
       outcome.unexplained.push(`${name}: no call failed`);
@@ -157,7 +157,7 @@ async function callFails(
     }
     outcome.struck += injection.injected();
     if (isFlush) await ends(server, running, outcome, name);
-    else await nextAcknowledged(writers, endMs);
+    else await nextAcknowledged(writers);
     await running.stop();
   } finally {
     await server.kill();

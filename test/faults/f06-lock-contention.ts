@@ -19,7 +19,6 @@ import { createWriters, type Writers } from "./writers.ts";
 const lockedMs = 5_000;
 const readingMs = 3_000;
 const backups = 3;
-const patienceMs = 20_000;
 const longestHealMs = 2_000;
 // What is written until the log begins anew at its head.
 const moreLogBytes = 8 * 1024 * 1024;
@@ -35,14 +34,14 @@ export const lockContention: Fault = {
     const heals: number[] = [];
     await using store = await arena.newStore();
     const writers = createWriters(16, token);
-    const server = await startServer(store.place);
+    await using server = await startServer(store.place);
     const file = join(store.place.dataDir, "idsvc.db");
     try {
       for (; outcome.rounds < rounds; outcome.rounds++) {
-        const running = writers.run(server.url);
-        await nextAcknowledged(writers, patienceMs);
+        await using running = writers.run(server.url);
+        await nextAcknowledged(writers);
         await locked(file, () => readsAreServed(server.url, outcome));
-        heals.push(await nextAcknowledged(writers, patienceMs));
+        heals.push(await nextAcknowledged(writers));
         await readFor(file, writers, outcome);
         for (let at = 0; at < backups; at++) await backUp(store, at, outcome);
         outcome.struck += 2 + backups;
@@ -94,7 +93,7 @@ async function readFor(file: string, writers: Writers, outcome: Outcome): Promis
     other.exec("BEGIN");
     other.prepare("SELECT count(*) FROM events").pluck().get();
     await delay(readingMs);
-    await nextAcknowledged(writers, patienceMs);
+    await nextAcknowledged(writers);
     other.exec("COMMIT");
   } finally {
     other.close();

@@ -8,7 +8,6 @@ import { startServer } from "./server.ts";
 import { newStore, token } from "./store.ts";
 import { createWriters } from "./writers.ts";
 
-const patienceMs = 20_000;
 const pageBytes = 4_096;
 // More than there are free pages, of which none is missed.
 const damagedPages = 8;
@@ -74,9 +73,9 @@ export const wrongFiles: Fault = {
     const { dataDir } = store.place;
     const writers = createWriters(8, token);
     for (; outcome.rounds < rounds; outcome.rounds++) {
-      const server = await startServer(store.place);
-      const running = writers.run(server.url);
-      await nextAcknowledged(writers, patienceMs);
+      await using server = await startServer(store.place);
+      await using running = writers.run(server.url);
+      await nextAcknowledged(writers);
       await pause(50, 300);
       await server.kill();
       await running.stop();

@@ -53,12 +53,12 @@ export const databaseRestarted: Fault = {
       await using proxy = await startProxy(databaseUrl(store.place));
       const env = { ...store.place.env, IDSVC_DATABASE_URL: proxy.url };
       const writers = createWriters(writerCount, token);
-      const server = await startServer({ ...store.place, env });
+      await using server = await startServer({ ...store.place, env });
       try {
         const last = Math.min(rounds, outcome.rounds + roundsAStore);
         while (outcome.rounds < last) {
-          const running = writers.run(server.url);
-          await nextAcknowledged(writers, 10_000);
+          await using running = writers.run(server.url);
+          await nextAcknowledged(writers);
           await pause(20, 400);
           if (outcome.rounds % 2 === 0) {
             await swallowOne(proxy, outcome);
@@ -73,7 +73,7 @@ export const databaseRestarted: Fault = {
               await pause(5, 60);
             }
           }
-          heals.push(await nextAcknowledged(writers, 20_000));
+          heals.push(await nextAcknowledged(writers));
           await running.stop();
           outcome.rounds += 1;
           await checkInto(outcome, store, writers);

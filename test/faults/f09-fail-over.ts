@@ -50,19 +50,19 @@ async function failOver(isSynchronous: boolean) {
   await using standby = await startCluster({ standbyOf: primary });
   if (isSynchronous) await waitForStandby(primary);
   const writers = createWriters(16, token);
-  const server = await startServer({ ...store.place, env });
+  await using server = await startServer({ ...store.place, env });
   try {
-    const running = writers.run(server.url);
-    await nextAcknowledged(writers, 10_000);
+    await using running = writers.run(server.url);
+    await nextAcknowledged(writers);
     await pause(100, 500);
     await cutOff(standby);
     // Nobody may hear of success any more, where the standby is waited for.
-    if (!isSynchronous) await nextAcknowledged(writers, 10_000);
+    if (!isSynchronous) await nextAcknowledged(writers);
     await delay(behindMs);
     await primary.kill();
     await query(standby.url("postgres"), "SELECT pg_promote()");
     proxy.lead(standby.url(database));
-    const healMs = await nextAcknowledged(writers, 20_000);
+    const healMs = await nextAcknowledged(writers);
     await running.stop();
     const place = {
       ...store.place,

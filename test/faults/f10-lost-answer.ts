@@ -55,12 +55,12 @@ export const answerLost: Fault = {
         env: { ...store.place.env, IDSVC_DATABASE_URL: proxy.url },
       };
       const writers = createWriters(writerCount, token);
-      const server = await startServer(place);
+      await using server = await startServer(place);
       try {
         const last = Math.min(rounds, outcome.rounds + roundsAStore);
         while (outcome.rounds < last) {
-          const running = writers.run(server.url);
-          await nextAcknowledged(writers, 20_000);
+          await using running = writers.run(server.url);
+          await nextAcknowledged(writers);
           await pause(0, 150);
           await breaks[outcome.rounds % breaks.length]?.(proxy);
           outcome.struck += 1;

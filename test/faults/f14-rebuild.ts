@@ -26,14 +26,14 @@ export const rebuildKilled: Fault = {
     while (outcome.rounds < rounds) {
       await using store = await arena.newStore();
       const writers = createWriters(8, token);
-      const server = await startServer(store.place);
+      await using server = await startServer(store.place);
       try {
         for (
           const last = Math.min(rounds, outcome.rounds + roundsAStore);
           outcome.rounds < last;
         ) {
-          const running = writers.run(server.url);
-          await nextAcknowledged(writers, 10_000);
+          await using running = writers.run(server.url);
+          await nextAcknowledged(writers);
           const isKilled = outcome.rounds % 5 < 3;
           const many = outcome.rounds % 5 === 4 ? 2 : 1;
           const children = Array.from({ length: many }, () =>
@@ -50,7 +50,7 @@ export const rebuildKilled: Fault = {
             );
           }
           outcome.struck += many;
-          await nextAcknowledged(writers, 10_000);
+          await nextAcknowledged(writers);
           await running.stop();
           outcome.rounds += 1;
           await checkInto(outcome, store, writers);

@@ -39,9 +39,9 @@ export const gracefulStop: Fault = {
       const last = Math.min(rounds, outcome.rounds + roundsAStore);
       while (outcome.rounds < last) {
         const isTwice = outcome.rounds % 4 === 3;
-        const server = await startServer({ ...store.place, env });
-        const running = writers.run(server.url);
-        await nextAcknowledged(writers, 10_000);
+        await using server = await startServer({ ...store.place, env });
+        await using running = writers.run(server.url);
+        await nextAcknowledged(writers);
         const following = watcher.follow(server.url);
         using uploads = new DisposableStack();
         if (outcome.rounds % 3 === 1) uploads.use(slowUpload(store.place.port));
@@ -70,7 +70,7 @@ export const gracefulStop: Fault = {
           outcome.unexplained.push(`a second SIGTERM took ${Math.round(took)} ms`);
         }
         await checkInto(outcome, store, writers);
-        const again = await startServer(store.place);
+        await using again = await startServer(store.place);
         outcome.lost.push(...(await watcher.catchUp(again.url)));
         await again.stop();
       }

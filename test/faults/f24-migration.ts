@@ -79,9 +79,9 @@ async function killAt(arena: Arena, nth: number, outcome: Outcome): Promise<numb
 async function upgrade(arena: Arena, outcome: Outcome): Promise<void> {
   await using store = await arena.newStore();
   const writers = createWriters(writerCount, token);
-  const older = await startServer(store.place);
-  const running = writers.run(older.url);
-  await nextAcknowledged(writers, patienceMs);
+  await using older = await startServer(store.place);
+  await using running = writers.run(older.url);
+  await nextAcknowledged(writers);
   await pause(300, 1_000);
   await running.stop();
   await older.kill();
@@ -94,8 +94,8 @@ async function upgrade(arena: Arena, outcome: Outcome): Promise<void> {
   }
   {
     const server = await startAgain(store);
-    const again = writers.run(server.url);
-    await nextAcknowledged(writers, patienceMs);
+    await using again = writers.run(server.url);
+    await nextAcknowledged(writers);
     await again.stop();
     await server.kill();
   }

@@ -28,14 +28,14 @@ export const databaseStuck: Fault = {
     const outcome = newOutcome();
     await using store = await arena.newStore();
     const url = databaseUrl(store.place);
-    const server = await startServer(store.place);
+    await using server = await startServer(store.place);
     const writers = createWriters(clients, token);
     const answers: number[] = [];
     const heals: number[] = [];
     try {
       for (; outcome.rounds < rounds; outcome.rounds++) {
-        const running = writers.run(server.url);
-        await nextAcknowledged(writers, 10_000);
+        await using running = writers.run(server.url);
+        await nextAcknowledged(writers);
         const holding = query(
           url,
           `BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(${heldSeconds}); COMMIT`,
@@ -54,7 +54,7 @@ export const databaseStuck: Fault = {
             outcome.unexplained.push(`answered ${status} ${text}`);
         });
         await Promise.all([holding, ...asked]);
-        heals.push(await nextAcknowledged(writers, 20_000));
+        heals.push(await nextAcknowledged(writers));
         await running.stop();
         await checkInto(outcome, store, writers);
       }

@@ -32,12 +32,12 @@ export const outOfDescriptors: Fault = {
     await using store = await arena.newStore();
     const writers = createWriters(8, token);
     const limit = `--nofile=${descriptors}:${descriptors}`;
-    const server = await startServer(store.place, { before: ["prlimit", limit] });
+    await using server = await startServer(store.place, { before: ["prlimit", limit] });
     const recoveries: number[] = [];
     let refusals = 0;
     try {
       for (; outcome.rounds < rounds; outcome.rounds++) {
-        const running = writers.run(server.url);
+        await using running = writers.run(server.url);
         await nextAcknowledged(writers, longestAnswerMs);
         using old = await connect(store.place.port);
         const flood = await openMany(store.place.port);

@@ -11,8 +11,6 @@ import { type Place, spawnCommand, startServer } from "./server.ts";
 import { token } from "./store.ts";
 import { createWriters } from "./writers.ts";
 
-const patienceMs = 20_000;
-
 type Backup = { file: string; before: number };
 
 /** Backups of a store that is written to: each is a prefix of history that the checker finds sound, and goes on above it. */
@@ -27,11 +25,11 @@ export const backedUp: Fault = {
     await using store = await arena.newStore();
     const { place } = store;
     const writers = createWriters(8, token);
-    const server = await startServer(place);
+    await using server = await startServer(place);
     const backups: Backup[] = [];
     try {
-      const running = writers.run(server.url);
-      await nextAcknowledged(writers, patienceMs);
+      await using running = writers.run(server.url);
+      await nextAcknowledged(writers);
       while (backups.length < rounds) {
         await pause(50, 300);
         const backup = {
@@ -79,9 +77,9 @@ async function restore(
 
     const head = headOf(copy);
     const later = createWriters(4, token);
-    const server = await startServer(copy);
+    await using server = await startServer(copy);
     const writing = later.run(server.url);
-    await nextAcknowledged(later, patienceMs);
+    await nextAcknowledged(later);
     await writing.stop();
     if ((await server.stop()) !== 0) wrong.push(`the restored ${file} did not stop in order`);
     const below = acknowledgedInLog(later.log).filter(({ sequence }) => sequence <= head);

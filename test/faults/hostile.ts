@@ -32,7 +32,7 @@ export async function besideHostile(
     IDSVC_EXTERNAL_URL: `http://localhost:${store.place.port}`,
     IDSVC_TRUSTED_PROXIES: "127.0.0.1,::1",
   };
-  const server = await startServer({ ...store.place, env });
+  await using server = await startServer({ ...store.place, env });
   try {
     const place = await prepare(server.url);
     const memory = () => residentMb(server.pid);

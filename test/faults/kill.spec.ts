@@ -37,10 +37,10 @@ describe("a server that is killed while it writes (F01)", () => {
     const starts: number[] = [];
     let acknowledged = 0;
     for (let round = 0; round < kills; round++) {
-      const server = await startServer(place);
+      await using server = await startServer(place);
       starts.push(server.readyMs);
       assert.deepEqual(await check(place, writers.log), [], `before kill ${round}`);
-      const running = writers.run(server.url);
+      await using running = writers.run(server.url);
       // The first calls of a process take long: most rounds wait for an answer, so that the kill falls among writes.
       if (round % 4 !== 1) await writers.answered();
       await randomMs(5, 400);
@@ -56,7 +56,7 @@ describe("a server that is killed while it writes (F01)", () => {
         await end(child, "SIGKILL");
       }
     }
-    const server = await startServer(place);
+    await using server = await startServer(place);
     starts.push(server.readyMs);
     assert.equal(await server.stop(), 0);
     assert.deepEqual(await check(place, writers.log), []);
@@ -81,7 +81,7 @@ describe("a server that is killed while it writes (F01)", () => {
       const child = spawnServer(place);
       await delay(killAfterMs);
       await end(child, "SIGKILL");
-      const server = await startServer(place);
+      await using server = await startServer(place);
       const file = join(place.dataDir, "bootstrap.json");
       assert.equal(statSync(file).mode & 0o777, 0o600);
       const { machine, instance_id } = JSON.parse(readFileSync(file, "utf8"));
@@ -101,8 +101,8 @@ describe("a server that is asked to stop while it writes (F23)", () => {
   it("loses nothing it acknowledged, ends with 0, and leaves a checkpointed file", async () => {
     const place = await newPlace();
     const writers = createWriters(writerCount, token);
-    const server = await startServer(place);
-    const running = writers.run(server.url);
+    await using server = await startServer(place);
+    await using running = writers.run(server.url);
     const isDeleted = () =>
       writers.log.some(({ op, outcome }) => op === "delete" && outcome === "acknowledged");
     while (!isDeleted()) await writers.answered();
@@ -120,8 +120,8 @@ describe("a server that is asked to stop while it writes (F23)", () => {
     // One that waited for connections would wait so long.
     const patient = { ...place, env: { ...env, IDSVC_SHUTDOWN_TIMEOUT: "2m" } };
     const writers = createWriters(writerCount, token);
-    const server = await startServer(patient);
-    const running = writers.run(server.url);
+    await using server = await startServer(patient);
+    await using running = writers.run(server.url);
     await writers.answered();
     await delay(200);
     const from = performance.now();
@@ -137,8 +137,8 @@ describe("a server whose flush fails (F05)", () => {
     const writers = createWriters(3 * writerCount, token);
     const file = join(place.dataDir, "flushes");
     const { imports, env: watching } = watchedBy(file, { failsFrom: 40 });
-    const server = await startServer({ ...place, imports, env: { ...env, ...watching } });
-    const running = writers.run(server.url);
+    await using server = await startServer({ ...place, imports, env: { ...env, ...watching } });
+    await using running = writers.run(server.url);
     for (const last = Date.now() + 60_000; !server.hasEnded() && Date.now() < last; )
       await delay(5);
     assert.ok(server.hasEnded(), "the server goes on as if nothing had happened");
@@ -147,7 +147,7 @@ describe("a server whose flush fails (F05)", () => {
     assert.ok(failed > 0);
     assert.deepEqual(violations, []);
     assert.ok(writers.log.some(({ reason: why }) => why === "STORE_OUTCOME_UNKNOWN"));
-    const again = await startServer(place);
+    await using again = await startServer(place);
     assert.deepEqual(await check(place, writers.log), []);
     assert.equal(await again.stop(), 0);
   });

@@ -26,11 +26,11 @@ const redeeming: Found["by"] = {
     const outcome = newOutcome();
     await using store = await arena.newStore();
     const writers = createWriters(8, token);
-    const server = await startServer(store.place);
-    const running = writers.run(server.url);
+    await using server = await startServer(store.place);
+    await using running = writers.run(server.url);
     const redeemed = () =>
       writers.log.filter(({ op, status }) => op === "redeem" && status === 200);
-    while (redeemed().length < 4) await nextAcknowledged(writers, 20_000);
+    while (redeemed().length < 4) await nextAcknowledged(writers);
     await running.stop();
     await server.kill();
     await checkInto(outcome, store, writers);

@@ -10,7 +10,8 @@ const flags = ["--disable-proto=throw"];
 const patienceMs = 60_000;
 const lingerMs = 10_000;
 
-export type Running = {
+/** Disposing of it kills it. */
+export type Running = AsyncDisposable & {
   url: string;
   /** From the start of the process to the first ready answer. */
   readyMs: number;
@@ -110,10 +111,12 @@ export async function startServer(place: Place, how: How = {}): Promise<Running>
   const { pid = 0 } = child;
   const writer = writerOf(pid);
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const kill = async () => void (await end(child, "SIGKILL"));
   return {
     url,
     readyMs: performance.now() - started,
-    kill: async () => void (await end(child, "SIGKILL")),
+    kill,
+    [Symbol.asyncDispose]: kill,
     stop: () => end(child, "SIGTERM"),
     signal: (name) => strike(child, name),
     pid,

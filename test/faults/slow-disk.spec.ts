@@ -74,14 +74,14 @@ describe("a disk that takes 200 ms to flush", () => {
 
   it("takes nothing from what was acknowledged, for later reads and after a kill", async () => {
     const writers = createWriters(8, token);
-    const running = writers.run(server.url);
+    await using running = writers.run(server.url);
     await writers.answered();
     await delay(4_000);
     await server.kill();
     await running.stop();
     assert.ok(writers.log.some(({ outcome }) => outcome === "acknowledged"));
     assert.deepEqual(flushesIn(flushes).violations, []);
-    const again = await startServer(place);
+    await using again = await startServer(place);
     assert.deepEqual(await check(place, writers.log), []);
     assert.equal(await again.stop(), 0);
   });

@@ -11,7 +11,7 @@ export type Writers = {
   /** Every call of every writer, in the order of the answers. */
   log: Entry[];
   /** Calls until `stop` is called and every call under way has ended; each call goes to one of these replicas. */
-  run(...urls: string[]): { stop(): Promise<void> };
+  run(...urls: string[]): AsyncDisposable & { stop(): Promise<void> };
   /** Resolves at the next answer that a writer gets. */
   answered(): Promise<void>;
 };
@@ -119,12 +119,11 @@ export function createWriters(count: number, token: string): Writers {
       const loops = owned.map(async (_, writer) => {
         while (going) await step(urls, writer);
       });
-      return {
-        async stop() {
-          going = false;
-          await Promise.all(loops);
-        },
-      };
+      async function stop(): Promise<void> {
+        going = false;
+        await Promise.all(loops);
+      }
+      return { stop, [Symbol.asyncDispose]: stop };
     },
   };
 }

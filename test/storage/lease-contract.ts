@@ -28,6 +28,27 @@ export function leaseContract(fresh: () => Promise<Fresh>): void {
       assert.equal(first.held(), undefined);
       assert.equal((await second.renew())?.token, 2n);
     });
+    it("is given back at once, also while it is being renewed and after its life", async () => {
+      await using store = await fresh();
+      const first = lease(store.db);
+      await first.renew();
+      const renewed = first.renew();
+      await Promise.all([renewed, first[Symbol.asyncDispose]()]);
+
+      let isAway = false;
+      const commit: Database["commit"] = (work) =>
+        isAway ? Promise.reject(new Error("the store is away")) : store.db.commit(work);
+      const second = holdLease({ db: { ...store.db, commit }, name: "work", lifeMs });
+      assert.equal((await second.renew())?.token, 2n);
+      isAway = true;
+      await delay(lifeMs + 50);
+      assert.equal(second.held(), undefined);
+      isAway = false;
+      await second[Symbol.asyncDispose]();
+
+      await using third = lease(store.db);
+      assert.equal((await third.renew())?.token, 3n);
+    });
     it("lasts longer than its life while it is renewed, under one token", async () => {
       // On a busy machine what renews it may come later than the shortest of lives.
       const life = 3_000;

@@ -5,35 +5,15 @@ import { setTimeout as delay } from "node:timers/promises";
 import { DomainError } from "../../src/errors.ts";
 import { ClaimTaken, Conflict, type MigratableDatabase } from "../../src/storage/database.ts";
 import { and, asc, eq, gt, sql } from "../../src/storage/drizzle.ts";
-import { events, leases } from "../../src/storage/kernel-tables.ts";
+import { events } from "../../src/storage/kernel-tables.ts";
 import { cachedRead } from "../../src/storage/read-cache.ts";
-import { insertRow, putRow, updateRows } from "../../src/storage/row-change.ts";
+import { putRow } from "../../src/storage/row-change.ts";
 import { openPostgres } from "../../src/storage/postgres/driver.ts";
 import { startProxy } from "../support/postgres-proxy.ts";
 import { happened, logOf, notes, samples, schema, someSample, unit } from "./place.ts";
 import { databasePlace } from "./postgres-place.ts";
+import { backendIn, twoReplicas } from "./two-replicas.ts";
 import { withinRounds } from "../support/paced.ts";
-
-/** Two processes on one database, as far as a store can tell. */
-async function twoReplicas() {
-  const place = await databasePlace();
-  const open = async () => {
-    const db = await openPostgres({ url: place.url, schema });
-    await db.migrate();
-    return db;
-  };
-  const [one, two] = await Promise.all([open(), open()]);
-  return {
-    place,
-    one,
-    two,
-    async [Symbol.asyncDispose]() {
-      await one[Symbol.asyncDispose]();
-      await two[Symbol.asyncDispose]();
-      await place[Symbol.asyncDispose]();
-    },
-  };
-}
 
 const sample = (id: string) => putRow(samples, { ...someSample, id });
 const note = (id: string, body = "x") =>
@@ -42,19 +22,6 @@ const note = (id: string, body = "x") =>
 async function until(holds: () => boolean): Promise<void> {
   for (const end = Date.now() + 60_000; !holds(); await delay(2)) {
     assert.ok(Date.now() < end, "what was waited for came too late");
-  }
-}
-
-/** Waits for a backend of the database to be in a state. */
-async function backendIn(
-  place: Awaited<ReturnType<typeof databasePlace>>,
-  state: string,
-  backends = 1,
-): Promise<void> {
-  const count = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND ${state}`;
-  const isThere = async () => ((await place.query(count)).rows[0] as { n: number }).n >= backends;
-  for (const end = Date.now() + 60_000; !(await isThere()); await delay(5)) {
-    assert.ok(Date.now() < end, `no backend came to ${state}`);
   }
 }
 
@@ -371,28 +338,5 @@ describe("limits of a busy database (F25)", () => {
     const refused = (await outcomes).filter((outcome) => outcome.status === "rejected");
     assert.equal(refused.length, 12, "eight connections read");
     for (const { reason } of refused) busy(reason);
-  });
-});
-
-describe("a fence over instances", () => {
-  it("holds against one who takes the lease while a fenced unit is being committed (F14)", async () => {
-    await using pair = await twoReplicas();
-    const lease = { name: "work", holder: "a", token: 1n, expires: new Date(0) };
-    await pair.one.commit(unit({ changes: [insertRow(leases, lease), note("a")] }));
-    const where = { name: "work", holder: "a", token: 1n };
-    const fence = { kind: "rows", table: leases, where, count: 1 } as const;
-    const holding = pair.place.query(
-      "BEGIN; UPDATE notes SET body = body; SELECT pg_sleep(1); COMMIT",
-    );
-    await backendIn(pair.place, "wait_event = 'PgSleep'");
-    const fenced = pair.one.commit(unit({ expect: [fence], changes: [note("a", "fenced")] }));
-    const locked = "wait_event_type = 'Lock'";
-    await backendIn(pair.place, locked);
-    const taken = updateRows(leases, { name: "work" }, { token: 2n });
-    const taking = pair.two.commit(unit({ instanceId: "", changes: [taken] }));
-    // Who takes waits for the unit, which waits for the note: the unit comes first.
-    await backendIn(pair.place, locked, 2);
-    await Promise.all([fenced, taking, holding]);
-    assert.equal(await cachedBody(pair.two).read(), "fenced");
   });
 });

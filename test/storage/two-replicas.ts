@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { openPostgres } from "../../src/storage/postgres/driver.ts";
+import { schema } from "./place.ts";
+import { databasePlace } from "./postgres-place.ts";
+
+/** Two processes on one database, as far as a store can tell. */
+export async function twoReplicas() {
+  const place = await databasePlace();
+  const open = async () => {
+    const db = await openPostgres({ url: place.url, schema });
+    await db.migrate();
+    return db;
+  };
+  const [one, two] = await Promise.all([open(), open()]);
+  return {
+    place,
+    one,
+    two,
+    async [Symbol.asyncDispose]() {
+      await one[Symbol.asyncDispose]();
+      await two[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Waits until so many backends of the database are in a state, or what they wait for is over, where it gives false. */
+export async function backendIn(
+  { query }: Awaited<ReturnType<typeof databasePlace>>,
+  state: string,
+  { backends = 1, isOver = () => false }: { backends?: number; isOver?: () => boolean } = {},
+): Promise<boolean> {
+  const count = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND ${state}`;
+  const isThere = async () => ((await query(count)).rows[0] as { n: number }).n >= backends;
+  for (const end = Date.now() + 60_000; !(await isThere()); await delay(5)) {
+    if (isOver()) return false;
+    assert.ok(Date.now() < end, `no backend came to ${state}`);
+  }
+  return true;
+}
