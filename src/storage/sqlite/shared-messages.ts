@@ -5,8 +5,8 @@ import type { Frame } from "./frames.ts";
 
 // What processes that serve a store together say to the one that writes, and its answers, as texts of JSON: to read one takes a
 // quarter of what a structured clone takes. Bytes follow the text, in the order in which they stand in it; an integer of 64 bits is
-// its digits. What a value has in common with the last step of the batch by the same statement is not repeated: that is half of what
-// tokens of one client are, and takes half the time to write and to read.
+// its digits. A value that the last step of the batch by the same statement has at the same place is not repeated: for tokens of one
+// client that is half of the text, and of the time to write and to read it.
 
 /**
  * @property worker the name of the process that sends; said first
