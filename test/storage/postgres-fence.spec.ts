@@ -6,12 +6,11 @@ import { eq } from "../../src/storage/drizzle.ts";
 import { leases } from "../../src/storage/kernel-tables.ts";
 import { insertRow, putRow, updateRows } from "../../src/storage/row-change.ts";
 import { notes, unit } from "./place.ts";
-import { backendIn, twoReplicas } from "./two-replicas.ts";
+import { backendIn, holding, locked, twoReplicas } from "./two-replicas.ts";
 
 const note = (body: string) => putRow(notes, { instanceId: "one", id: "a", body, sequence: 1n });
 const where = { name: "work", holder: "a", token: 1n };
 const fence = { kind: "rows", table: leases, where, count: 1 } as const;
-const [asleep, locked] = ["wait_event = 'PgSleep'", "wait_event_type = 'Lock'"];
 
 /**
  * Somebody takes the lease while a unit with its fence waits for a note that is locked. Which of the two are refused, as who waits for two
@@ -25,19 +24,15 @@ async function takenMeanwhile({ place, one, two }: Awaited<ReturnType<typeof two
     refused += 1;
   };
   const isOver = () => refused > 0;
-  const holding = place.query("BEGIN; UPDATE notes SET body = body; SELECT pg_sleep(60); COMMIT");
-  const cancelled = assert.rejects(holding, { code: "57014" });
-  await backendIn(place, asleep);
+  const held = await holding(place, "UPDATE notes SET body = body");
   const fenced = one.commit(unit({ expect: [fence], changes: [note("fenced")] })).catch(orRefused);
   await backendIn(place, locked, { isOver });
   const taken = updateRows(leases, { name: "work" }, { token: 2n });
   const taking = two.commit(unit({ instanceId: "", changes: [taken] })).catch(orRefused);
   // Who takes waits for the unit, which waits for the note: the unit comes first.
   await backendIn(place, locked, { backends: 2, isOver });
-  await place.query(
-    `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND ${asleep}`,
-  );
-  await Promise.all([fenced, taking, cancelled]);
+  await held[Symbol.asyncDispose]();
+  await Promise.all([fenced, taking]);
   return refused;
 }
 

@@ -9,6 +9,7 @@ import { insertRow } from "../../src/storage/row-change.ts";
 import { startProxy } from "../support/postgres-proxy.ts";
 import { happened, logOf, notes, schema, unit } from "./place.ts";
 import { databasePlace } from "./postgres-place.ts";
+import { backendIn, holding, locked } from "./two-replicas.ts";
 
 const appending = "idsvc_append";
 
@@ -89,25 +90,27 @@ describe("a commit whose connection breaks (F10)", () => {
     await using other = await openPostgres({ url: store.place.url, schema });
     await other.migrate();
     // The batch waits for a row that we hold; the connection is cut meanwhile, and the batch is given up.
-    const { query } = store.place;
-    const holding = query(
-      "BEGIN; UPDATE commit_counters SET commits = commits WHERE instance_id = 'warm'; SELECT pg_sleep(1.5); COMMIT",
-    );
-    await delay(200);
+    const { place } = store;
+    const lock = "UPDATE commit_counters SET commits = commits WHERE instance_id = 'warm'";
+    const held = await holding(place, lock);
     const late = store.db.commit(unit({ instanceId: "warm", events: [happened("a", 2n)] }));
-    await delay(200);
+    await backendIn(place, locked);
     store.proxy.shut(true);
     await delay(50);
     store.proxy.shut(false);
+    await backendIn(place, "EXISTS (SELECT FROM append_batches WHERE results IS NULL)");
+    await held[Symbol.asyncDispose]();
     assert.deepEqual(await late, { firstSequence: 2n });
-    await holding;
-    await delay(500);
+    // What was cut off is over too: nobody does anything.
+    const others =
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()";
+    await backendIn(place, `NOT EXISTS (${others})`);
     const log = await logOf(other, "warm");
     assert.deepEqual(
       log.map(({ version }) => version),
       [1n, 2n],
     );
-    const { rows } = await query(
+    const { rows } = await place.query(
       "SELECT count(*)::int AS voids FROM append_batches WHERE results IS NULL",
     );
     assert.deepEqual(rows, [{ voids: 1 }]);

@@ -12,7 +12,7 @@ import { openPostgres } from "../../src/storage/postgres/driver.ts";
 import { startProxy } from "../support/postgres-proxy.ts";
 import { happened, logOf, notes, samples, schema, someSample, unit } from "./place.ts";
 import { databasePlace } from "./postgres-place.ts";
-import { backendIn, twoReplicas } from "./two-replicas.ts";
+import { backendIn, holding, locked, twoReplicas } from "./two-replicas.ts";
 import { withinRounds } from "../support/paced.ts";
 
 const sample = (id: string) => putRow(samples, { ...someSample, id });
@@ -290,10 +290,6 @@ describe("the log under writers of two replicas (F11)", () => {
 });
 
 describe("limits of a busy database (F25)", () => {
-  const holdingInstance = (query: (statement: string) => Promise<unknown>, seconds: number) =>
-    query(
-      `BEGIN; UPDATE commit_counters SET commits = commits WHERE instance_id = 'one'; SELECT pg_sleep(${seconds}); COMMIT`,
-    );
   const busy = (error: unknown) => {
     assert.ok(error instanceof DomainError, String(error));
     assert.deepEqual([error.kind, error.reason], ["unavailable", "STORE_BUSY"]);
@@ -304,39 +300,49 @@ describe("limits of a busy database (F25)", () => {
   it("tells callers to come back when an instance is locked for long, and holds up no other", async () => {
     await using pair = await twoReplicas();
     await pair.one.commit(unit({ events: [happened("a", 1n)] }));
-    let isHeld = true;
-    const holding = holdingInstance(pair.place.query, 3).finally(() => (isHeld = false));
-    await delay(100);
-    const first = pair.one.commit(unit({ events: [happened("b", 1n)] }));
-    await delay(50);
-    const queued = pair.one.commit(unit({ events: [happened("c", 1n)] }));
-    const waiting = Promise.all([assert.rejects(first, busy), assert.rejects(queued, busy)]);
+    const lock = "UPDATE commit_counters SET commits = commits WHERE instance_id = 'one'";
+    const held = await holding(pair.place, lock);
+    const add = (id: string) => pair.one.commit(unit({ events: [happened(id, 1n)] }));
+    let isOver = false;
+    const first = assert.rejects(add("b"), busy).finally(() => (isOver = true));
+    await backendIn(pair.place, locked, { isOver: () => isOver });
+    const queued = assert.rejects(add("c"), busy);
     await pair.one.commit(unit({ instanceId: "two", events: [happened("a", 1n)] }));
-    assert.ok(isHeld, "another instance is not held up");
-    await waiting;
-    assert.ok(isHeld, "they are told while the instance is still locked");
-    await holding;
+    await Promise.all([first, queued]);
+    await held[Symbol.asyncDispose]();
     assert.equal((await logOf(pair.one)).length, 1);
   });
   it("lets no flood of searches starve a write, and bounds how long a search waits", async () => {
     await using pair = await twoReplicas();
     const t = pair.one.table(notes);
     await pair.one.commit(unit({ changes: [note("a")] }));
-    const slow = Array.from({ length: 20 }, async () =>
-      pair.one.read.select({ x: sql`pg_sleep(1.5)::text` }).from(t),
+    const { query } = pair.place;
+    await query(`CREATE TABLE gate (is_open boolean); CREATE SEQUENCE begun;
+      CREATE FUNCTION search() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM nextval('begun');
+        WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.005); END LOOP;
+        RETURN ''; END $$`);
+    const begun = async () => {
+      const { rows } = await query("SELECT pg_sequence_last_value('begun')::int AS n");
+      return (rows[0] as { n: number | null }).n ?? 0;
+    };
+    const refused: unknown[] = [];
+    const searches = Array.from({ length: 20 }, () =>
+      pair.one.read
+        .select({ x: sql`search()` })
+        .from(t)
+        .catch((error: unknown) => refused.push(error)),
     );
-    let searched = 0;
-    for (const each of slow)
-      void each.then(
-        () => (searched += 1),
-        () => {},
-      );
-    const outcomes = Promise.allSettled(slow);
-    await delay(100);
+    await withinRounds(
+      "eight searches",
+      { rounds: 200, pauseMs: 5 },
+      async () => (await begun()) === 8,
+    );
     await pair.one.commit(unit({ events: [happened("a", 1n)] }));
-    assert.equal(searched, 0, "the write is done before any of the searches");
-    const refused = (await outcomes).filter((outcome) => outcome.status === "rejected");
-    assert.equal(refused.length, 12, "eight connections read");
-    for (const { reason } of refused) busy(reason);
+    await until(() => refused.length === 12);
+    await query("INSERT INTO gate VALUES (true)");
+    await Promise.all(searches);
+    for (const reason of refused) busy(reason);
+    assert.equal(await begun(), 8, "eight connections read, and who waited for one did nothing");
   });
 });

@@ -25,9 +25,29 @@ export async function twoReplicas() {
   };
 }
 
+type DatabasePlace = Awaited<ReturnType<typeof databasePlace>>;
+
+/** States of backends, as `pg_stat_activity` tells them. */
+export const [asleep, locked] = ["wait_event = 'PgSleep'", "wait_event_type = 'Lock'"];
+
+/** Has a session of the database hold what a statement locks, until it is disposed of, which undoes the statement. */
+export async function holding(place: DatabasePlace, statement: string): Promise<AsyncDisposable> {
+  const held = place.query(`BEGIN; ${statement}; SELECT pg_sleep(600); COMMIT`);
+  const cancelled = assert.rejects(held, { code: "57014" });
+  await backendIn(place, asleep);
+  return {
+    async [Symbol.asyncDispose]() {
+      await place.query(
+        `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND ${asleep}`,
+      );
+      await cancelled;
+    },
+  };
+}
+
 /** Waits until so many backends of the database are in a state, or what they wait for is over, where it gives false. */
 export async function backendIn(
-  { query }: Awaited<ReturnType<typeof databasePlace>>,
+  { query }: DatabasePlace,
   state: string,
   { backends = 1, isOver = () => false }: { backends?: number; isOver?: () => boolean } = {},
 ): Promise<boolean> {
