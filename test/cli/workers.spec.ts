@@ -89,7 +89,7 @@ const servingTogether = (engine: Engine) => {
     const all = childrenOf(service.child);
     assert.equal(all.length, engine === "sqlite" ? 3 : 2);
     const call = slowTarget(service, "under way");
-    await delay(200);
+    await call.begun;
     if (engine === "sqlite") for (const pid of all) process.kill(pid, "SIGTERM");
     service.child.kill("SIGTERM");
     await service.until("they stop", () => service.said("stopping") >= 3);

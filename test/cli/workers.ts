@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
@@ -105,14 +106,17 @@ export function slowTarget({ port, token }: Service, name: string) {
       authorization: `Bearer ${token}`,
       "content-type": "application/json",
       "content-length": body.length,
+      expect: "100-continue",
     },
   });
+  // The service has its head, and says so.
+  const begun = once(sent, "continue");
   const status = new Promise<number | undefined>((resolve, reject) => {
     sent.once("response", (response) => resolve(response.resume().statusCode));
     sent.once("error", reject);
   });
   sent.write(body.slice(0, 20));
-  return { status, finish: () => sent.end(body.slice(20)) };
+  return { status, begun, finish: () => sent.end(body.slice(20)) };
 }
 
 /** The processes that serve, and for a store of SQLite the one that writes. */
