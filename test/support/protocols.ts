@@ -27,7 +27,10 @@ import { method as methodOptions } from "#gen/idsvc/options/v1/options_pb.ts";
 import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
 import { connectRefusal, grpcRefusal, type Refusal, refusal, restRefusal } from "./refusal.ts";
 import { roundsOf } from "./rounds.ts";
+import { whileBusy } from "./while-busy.ts";
 import { exchangeOne, exchangeTwo, framed, type RawAnswer, type RawRequest } from "./wire.ts";
+
+const busy = "STORE_BUSY";
 
 /** Every way to make a unary call of the one port; gRPC by a client that is not ours. */
 export const protocols = [
@@ -134,17 +137,25 @@ export function connectPeer(port: number): Peer {
 
   return {
     // The outcome's message is made by the method's own output type.
-    call: call as Peer["call"],
-    async rest(method, path, body, { token, headers = {}, host = `localhost:${port}` } = {}) {
+    call: ((...asked: Parameters<typeof call>) =>
+      whileBusy(
+        () => call(...asked),
+        (outcome) => !outcome.ok && outcome.reason === busy,
+      )) as Peer["call"],
+    rest(method, path, body, { token, headers = {}, host = `localhost:${port}` } = {}) {
       const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
       const typed = body === undefined ? {} : { "content-type": "application/json" };
-      const answer = await send({
+      const request = {
         method,
         path,
         headers: { host, ...bearer, ...typed, ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { ...answer, refusal: answer.status < 400 ? undefined : restRefusal(answer) };
+      };
+      const sendOnce = async (): Promise<RestAnswer> => {
+        const answer = await send(request);
+        return { ...answer, refusal: answer.status < 400 ? undefined : restRefusal(answer) };
+      };
+      return whileBusy(sendOnce, ({ refusal: refused }) => refused?.reason === busy);
     },
     send,
     [Symbol.dispose]() {
