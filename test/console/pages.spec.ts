@@ -243,6 +243,10 @@ describe("the console in a browser", () => {
   });
 
   it("shows tables of many columns whole on every width, and a time in one line on a laptop", async () => {
+    // Of who did something and is gone there is an ID where others have a name.
+    const gone = await peer.addMember(organizationId, ["ORG_OWNER"]);
+    bodyOf(await peer.post("/projects", { name: "Left behind" }, { token: gone.token }), 201);
+    bodyOf(await peer.remove(`/users/${gone.userId}`));
     // German words are the longest.
     await using visit = await enter("/ui/console/people", { locale: "de" });
     const { page } = visit;

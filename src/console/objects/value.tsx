@@ -116,7 +116,8 @@ function Request({ event, id }: { event: JsonObject; id: string }) {
 /** What an ID names, as far as the reader may know it. */
 function linked(text: string, { to }: Named, names: ReadonlyMap<string, Called>): ReactNode {
   const called = names.get(text);
-  if (called === undefined) return <Code text={text} />;
+  // It stands where a name would, which is shorter in most tables: it may break anywhere.
+  if (called === undefined) return <code>{text}</code>;
   const { name, isReadable } = called;
   if (to === undefined || !isReadable) return name;
   return (
