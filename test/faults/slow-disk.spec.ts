@@ -49,6 +49,8 @@ describe("a disk that takes 200 ms to flush", () => {
       return details?.id ?? "";
     };
     const id = await create("the first");
+    // Until it is known that the disk is slow, and the thread that writes has been started.
+    for (let nth = 0; nth < 8; nth++) await create(`before ${nth}`);
     let isWritten = false;
     const write = async () => {
       await Promise.all([create("the second"), create("the third")]);
