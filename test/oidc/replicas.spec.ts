@@ -10,14 +10,13 @@ import {
   read,
   redirectUri,
   startOidc,
-  wasBusy,
+  whileBusy,
 } from "../support/oidc.ts";
 import { decodeProtectedHeader } from "jose";
 import { storeOfMany } from "../support/processes.ts";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { forgeJwt } from "../support/forge.ts";
-import { whileBusy } from "../support/while-busy.ts";
 
 const store = await storeOfMany();
 const service = await startOidc(store.first());
@@ -35,17 +34,14 @@ async function sendTo(
   headers: Record<string, string> = {},
 ): Promise<Answer> {
   const ports = [service.app.port, second.port];
-  const body = new URLSearchParams(form);
-  return whileBusy(
-    async () =>
-      read(
-        await fetch(`http://localhost:${ports[turn % 2]}${path}`, {
-          method: "POST",
-          body,
-          headers,
-        }),
-      ),
-    wasBusy,
+  return whileBusy(async () =>
+    read(
+      await fetch(`http://localhost:${ports[turn % 2]}${path}`, {
+        method: "POST",
+        body: new URLSearchParams(form),
+        headers,
+      }),
+    ),
   );
 }
 const together = (count: number, attempt: (turn: number) => Promise<Answer>) =>

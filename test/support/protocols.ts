@@ -27,10 +27,7 @@ import { method as methodOptions } from "#gen/idsvc/options/v1/options_pb.ts";
 import { StatusSchema } from "#gen/google/rpc/status_pb.ts";
 import { connectRefusal, grpcRefusal, type Refusal, refusal, restRefusal } from "./refusal.ts";
 import { roundsOf } from "./rounds.ts";
-import { whileBusy } from "./while-busy.ts";
 import { exchangeOne, exchangeTwo, framed, type RawAnswer, type RawRequest } from "./wire.ts";
-
-const busy = "STORE_BUSY";
 
 /** Every way to make a unary call of the one port; gRPC by a client that is not ours. */
 export const protocols = [
@@ -137,25 +134,17 @@ export function connectPeer(port: number): Peer {
 
   return {
     // The outcome's message is made by the method's own output type.
-    call: ((...asked: Parameters<typeof call>) =>
-      whileBusy(
-        () => call(...asked),
-        (outcome) => !outcome.ok && outcome.reason === busy,
-      )) as Peer["call"],
-    rest(method, path, body, { token, headers = {}, host = `localhost:${port}` } = {}) {
+    call: call as Peer["call"],
+    async rest(method, path, body, { token, headers = {}, host = `localhost:${port}` } = {}) {
       const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
       const typed = body === undefined ? {} : { "content-type": "application/json" };
-      const request = {
+      const answer = await send({
         method,
         path,
         headers: { host, ...bearer, ...typed, ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      };
-      const sendOnce = async (): Promise<RestAnswer> => {
-        const answer = await send(request);
-        return { ...answer, refusal: answer.status < 400 ? undefined : restRefusal(answer) };
-      };
-      return whileBusy(sendOnce, ({ refusal: refused }) => refused?.reason === busy);
+      });
+      return { ...answer, refusal: answer.status < 400 ? undefined : restRefusal(answer) };
     },
     send,
     [Symbol.dispose]() {
