@@ -118,7 +118,7 @@ export function holdLease(options: LeaseOptions): Lease {
       await renewing?.catch(() => undefined);
       lose();
       if (written === undefined) return;
-      // Also after its life, which others may still wait for; who cannot give it back leaves it to time.
+      // Also after its life, as others wait until the row has stood still for so long. If this fails, that is how it ends.
       const free = updateRows(leases, { name }, { holder: "", expires: new Date(0) });
       await write(db, written, free).catch(() => undefined);
     },

@@ -36,7 +36,7 @@ export const killed: Fault = {
         starts.push(server.readyMs);
         await using running = writers.run(server.url);
         // Most kills fall among writes, some among the first calls of a process.
-        if (outcome.rounds % 4 !== 1) await nextAcknowledged(writers);
+        if (outcome.rounds % 4 !== 1) await nextAcknowledged(writers, 10_000);
         await pause(5, 800);
         await server.kill();
         outcome.struck += 1;

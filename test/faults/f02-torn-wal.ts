@@ -67,7 +67,7 @@ async function makeBase(arena: Arena, outcome: Outcome): Promise<Base> {
   await (await startServer(store.place)).stop();
   await using server = await startServer(store.place);
   await using running = writers.run(server.url);
-  await nextAcknowledged(writers);
+  await nextAcknowledged(writers, 10_000);
   await pause(300, 1_200);
   await server.kill();
   await running.stop();

@@ -54,7 +54,7 @@ async function killedAmongWrites({ place }: Store, flushed: string): Promise<Wri
     env: { ...place.env, ...env },
   });
   await using running = writers.run(server.url);
-  await nextAcknowledged(writers);
+  await nextAcknowledged(writers, 10_000);
   await pause(300, 1_200);
   await server.kill();
   await running.stop();

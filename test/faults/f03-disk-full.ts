@@ -55,7 +55,7 @@ export const diskFull: Fault = {
         // The disk is small: a few rounds, then a new one.
         for (const last = Math.min(rounds, outcome.rounds + 2); outcome.rounds < last; ) {
           await using running = writers.run(server.url);
-          await nextAcknowledged(writers);
+          await nextAcknowledged(writers, patienceMs);
           await pause(50, 300);
           disk.fill();
           outcome.struck += 1;
@@ -64,7 +64,7 @@ export const diskFull: Fault = {
           await readinessIs(server.url, 503, outcome);
           await pause(0, fullMs);
           disk.empty();
-          recoveries.push(await nextAcknowledged(writers));
+          recoveries.push(await nextAcknowledged(writers, patienceMs));
           await readinessIs(server.url, 200, outcome);
           await running.stop();
           outcome.rounds += 1;

@@ -17,6 +17,7 @@ import { inject, noStrace } from "./strace.ts";
 import { createWriters } from "./writers.ts";
 
 const writes = "pwrite64,ftruncate,fallocate";
+const patienceMs = 20_000;
 const longestRecoveryMs = 5_000;
 const refusalMs = 10_000;
 
@@ -41,7 +42,7 @@ export const readOnly: Fault = {
       await using server = await startServer(store.place);
       try {
         await using running = writers.run(server.url);
-        await nextAcknowledged(writers);
+        await nextAcknowledged(writers, patienceMs);
         {
           await using _ = await inject(server.writer.pid, writes, "error=EROFS:when=1+");
           outcome.struck += 1;
@@ -50,7 +51,7 @@ export const readOnly: Fault = {
           await readinessIs(server.url, 503, outcome);
           await pause(0, 1_000);
         }
-        recoveries.push(await nextAcknowledged(writers));
+        recoveries.push(await nextAcknowledged(writers, patienceMs));
         await readinessIs(server.url, 200, outcome);
         await running.stop();
       } finally {

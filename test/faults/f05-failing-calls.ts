@@ -57,7 +57,7 @@ async function onPostgres(arena: Arena, rounds: number): Promise<Outcome> {
     await using server = await startServer(store.place);
     const before = await flushesOfServer(arena.cluster());
     await using running = writers.run(server.url);
-    while (acknowledgedWrites(writers.log) < leastWrites) await nextAcknowledged(writers);
+    while (acknowledgedWrites(writers.log) < leastWrites) await nextAcknowledged(writers, 10_000);
     await running.stop();
     // Sessions tell what they have done when they end, at the latest.
     await server.stop();
@@ -157,7 +157,7 @@ async function callFails(
     }
     outcome.struck += injection.injected();
     if (isFlush) await ends(server, running, outcome, name);
-    else await nextAcknowledged(writers);
+    else await nextAcknowledged(writers, endMs);
     await running.stop();
   } finally {
     await server.kill();

@@ -19,6 +19,7 @@ import { createWriters, type Writers } from "./writers.ts";
 const lockedMs = 5_000;
 const readingMs = 3_000;
 const backups = 3;
+const patienceMs = 20_000;
 const longestHealMs = 2_000;
 // What is written until the log begins anew at its head.
 const moreLogBytes = 8 * 1024 * 1024;
@@ -39,9 +40,9 @@ export const lockContention: Fault = {
     try {
       for (; outcome.rounds < rounds; outcome.rounds++) {
         await using running = writers.run(server.url);
-        await nextAcknowledged(writers);
+        await nextAcknowledged(writers, patienceMs);
         await locked(file, () => readsAreServed(server.url, outcome));
-        heals.push(await nextAcknowledged(writers));
+        heals.push(await nextAcknowledged(writers, patienceMs));
         await readFor(file, writers, outcome);
         for (let at = 0; at < backups; at++) await backUp(store, at, outcome);
         outcome.struck += 2 + backups;
@@ -93,7 +94,7 @@ async function readFor(file: string, writers: Writers, outcome: Outcome): Promis
     other.exec("BEGIN");
     other.prepare("SELECT count(*) FROM events").pluck().get();
     await delay(readingMs);
-    await nextAcknowledged(writers);
+    await nextAcknowledged(writers, patienceMs);
     other.exec("COMMIT");
   } finally {
     other.close();

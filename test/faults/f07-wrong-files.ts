@@ -8,6 +8,8 @@ import { startServer } from "./server.ts";
 import { newStore, token } from "./store.ts";
 import { createWriters } from "./writers.ts";
 
+const patienceMs = 20_000;
+
 const pageBytes = 4_096;
 // More than there are free pages, of which none is missed.
 const damagedPages = 8;
@@ -75,7 +77,7 @@ export const wrongFiles: Fault = {
     for (; outcome.rounds < rounds; outcome.rounds++) {
       await using server = await startServer(store.place);
       await using running = writers.run(server.url);
-      await nextAcknowledged(writers);
+      await nextAcknowledged(writers, patienceMs);
       await pause(50, 300);
       await server.kill();
       await running.stop();

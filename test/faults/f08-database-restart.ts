@@ -58,7 +58,7 @@ export const databaseRestarted: Fault = {
         const last = Math.min(rounds, outcome.rounds + roundsAStore);
         while (outcome.rounds < last) {
           await using running = writers.run(server.url);
-          await nextAcknowledged(writers);
+          await nextAcknowledged(writers, 10_000);
           await pause(20, 400);
           if (outcome.rounds % 2 === 0) {
             await swallowOne(proxy, outcome);
@@ -73,7 +73,7 @@ export const databaseRestarted: Fault = {
               await pause(5, 60);
             }
           }
-          heals.push(await nextAcknowledged(writers));
+          heals.push(await nextAcknowledged(writers, 20_000));
           await running.stop();
           outcome.rounds += 1;
           await checkInto(outcome, store, writers);

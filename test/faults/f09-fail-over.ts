@@ -53,16 +53,16 @@ async function failOver(isSynchronous: boolean) {
   await using server = await startServer({ ...store.place, env });
   try {
     await using running = writers.run(server.url);
-    await nextAcknowledged(writers);
+    await nextAcknowledged(writers, 10_000);
     await pause(100, 500);
     await cutOff(standby);
     // Nobody may hear of success any more, where the standby is waited for.
-    if (!isSynchronous) await nextAcknowledged(writers);
+    if (!isSynchronous) await nextAcknowledged(writers, 10_000);
     await delay(behindMs);
     await primary.kill();
     await query(standby.url("postgres"), "SELECT pg_promote()");
     proxy.lead(standby.url(database));
-    const healMs = await nextAcknowledged(writers);
+    const healMs = await nextAcknowledged(writers, 20_000);
     await running.stop();
     const place = {
       ...store.place,

@@ -60,7 +60,7 @@ export const answerLost: Fault = {
         const last = Math.min(rounds, outcome.rounds + roundsAStore);
         while (outcome.rounds < last) {
           await using running = writers.run(server.url);
-          await nextAcknowledged(writers);
+          await nextAcknowledged(writers, 20_000);
           await pause(0, 150);
           await breaks[outcome.rounds % breaks.length]?.(proxy);
           outcome.struck += 1;

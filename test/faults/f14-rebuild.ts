@@ -33,7 +33,7 @@ export const rebuildKilled: Fault = {
           outcome.rounds < last;
         ) {
           await using running = writers.run(server.url);
-          await nextAcknowledged(writers);
+          await nextAcknowledged(writers, 10_000);
           const isKilled = outcome.rounds % 5 < 3;
           const many = outcome.rounds % 5 === 4 ? 2 : 1;
           const children = Array.from({ length: many }, () =>
@@ -50,7 +50,7 @@ export const rebuildKilled: Fault = {
             );
           }
           outcome.struck += many;
-          await nextAcknowledged(writers);
+          await nextAcknowledged(writers, 10_000);
           await running.stop();
           outcome.rounds += 1;
           await checkInto(outcome, store, writers);

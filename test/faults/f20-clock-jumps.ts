@@ -40,12 +40,12 @@ export const clockJumps: Fault = {
     const writers = createWriters(8, token);
     for (; outcome.rounds < rounds; outcome.rounds++) {
       await using running = writers.run(...urls);
-      await nextAcknowledged(writers);
+      await nextAcknowledged(writers, 10_000);
       const who = outcome.rounds % shifts.length;
       shifts[who] = jumpsMs[Math.floor(Math.random() * jumpsMs.length)] ?? 0;
       outcome.struck += 1;
       await pause(100, 300);
-      await nextAcknowledged(writers);
+      await nextAcknowledged(writers, 10_000);
       await running.stop();
     }
     await checkInto(outcome, store, writers);

@@ -41,8 +41,9 @@ export const gracefulStop: Fault = {
         const isTwice = outcome.rounds % 4 === 3;
         await using server = await startServer({ ...store.place, env });
         await using running = writers.run(server.url);
-        await nextAcknowledged(writers);
+        await nextAcknowledged(writers, 10_000);
         const following = watcher.follow(server.url);
+        await following.begun;
         using uploads = new DisposableStack();
         if (outcome.rounds % 3 === 1) uploads.use(slowUpload(store.place.port));
         await pause(20, 300);

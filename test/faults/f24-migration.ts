@@ -81,7 +81,7 @@ async function upgrade(arena: Arena, outcome: Outcome): Promise<void> {
   const writers = createWriters(writerCount, token);
   await using older = await startServer(store.place);
   await using running = writers.run(older.url);
-  await nextAcknowledged(writers);
+  await nextAcknowledged(writers, patienceMs);
   await pause(300, 1_000);
   await running.stop();
   await older.kill();
@@ -95,7 +95,7 @@ async function upgrade(arena: Arena, outcome: Outcome): Promise<void> {
   {
     const server = await startAgain(store);
     await using again = writers.run(server.url);
-    await nextAcknowledged(writers);
+    await nextAcknowledged(writers, patienceMs);
     await again.stop();
     await server.kill();
   }

@@ -35,7 +35,7 @@ export const databaseStuck: Fault = {
     try {
       for (; outcome.rounds < rounds; outcome.rounds++) {
         await using running = writers.run(server.url);
-        await nextAcknowledged(writers);
+        await nextAcknowledged(writers, 10_000);
         const holding = query(
           url,
           `BEGIN; LOCK TABLE events IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(${heldSeconds}); COMMIT`,
@@ -54,7 +54,7 @@ export const databaseStuck: Fault = {
             outcome.unexplained.push(`answered ${status} ${text}`);
         });
         await Promise.all([holding, ...asked]);
-        heals.push(await nextAcknowledged(writers));
+        heals.push(await nextAcknowledged(writers, 20_000));
         await running.stop();
         await checkInto(outcome, store, writers);
       }

@@ -11,6 +11,8 @@ import { type Place, spawnCommand, startServer } from "./server.ts";
 import { token } from "./store.ts";
 import { createWriters } from "./writers.ts";
 
+const patienceMs = 20_000;
+
 type Backup = { file: string; before: number };
 
 /** Backups of a store that is written to: each is a prefix of history that the checker finds sound, and goes on above it. */
@@ -29,7 +31,7 @@ export const backedUp: Fault = {
     const backups: Backup[] = [];
     try {
       await using running = writers.run(server.url);
-      await nextAcknowledged(writers);
+      await nextAcknowledged(writers, patienceMs);
       while (backups.length < rounds) {
         await pause(50, 300);
         const backup = {
@@ -79,7 +81,7 @@ async function restore(
     const later = createWriters(4, token);
     await using server = await startServer(copy);
     const writing = later.run(server.url);
-    await nextAcknowledged(later);
+    await nextAcknowledged(later, patienceMs);
     await writing.stop();
     if ((await server.stop()) !== 0) wrong.push(`the restored ${file} did not stop in order`);
     const below = acknowledgedInLog(later.log).filter(({ sequence }) => sequence <= head);

@@ -106,14 +106,14 @@ export async function soak(
     await using running = writers.run(server.url);
     try {
       for (let nth = 0; nth < faultsAStore && performance.now() < until; nth++) {
-        await nextAcknowledged(writers);
+        await nextAcknowledged(writers, 20_000);
         await delay(Math.min(everyMs, Math.max(0, until - performance.now())));
         // Each in turn from a random one on: short runs differ, long ones leave none out.
         const chosen = possible[(first + outcome.struck) % possible.length];
         if (chosen === undefined) throw new Error("there is no fault for this engine");
         server = await chosen.strike({ arena, store, server });
         outcome.struck += 1;
-        const healMs = await nextAcknowledged(writers);
+        const healMs = await nextAcknowledged(writers, 20_000);
         const memory = Math.round(await rssMb(server.pid));
         tell(`${chosen.name}: writing again after ${Math.round(healMs)} ms, ${memory} MB`);
       }

@@ -30,7 +30,7 @@ const redeeming: Found["by"] = {
     await using running = writers.run(server.url);
     const redeemed = () =>
       writers.log.filter(({ op, status }) => op === "redeem" && status === 200);
-    while (redeemed().length < 4) await nextAcknowledged(writers);
+    while (redeemed().length < 4) await nextAcknowledged(writers, 20_000);
     await running.stop();
     await server.kill();
     await checkInto(outcome, store, writers);
@@ -90,8 +90,7 @@ const found: Record<SabotageName, Found | readonly Found[]> = {
   "the feed drops events": {
     by: gracefulStop,
     engine: "sqlite",
-    // On a busy machine a stream may end before it is told of anything that is left out.
-    rounds: 20,
+    rounds: 2,
     says: /the feed told (\d+|of nothing) after \d+/,
   },
   "codes count twice": {

@@ -6,8 +6,8 @@ const patienceMs = 10_000;
 
 /** Somebody who follows the log by `_watch`, over restarts from where they were. */
 export type Watcher = {
-  /** Follows one server until it ends or this is disposed. */
-  follow(url: string): AsyncDisposable;
+  /** Follows one server until it ends or this is disposed; `begun` once it has told something, or has ended. */
+  follow(url: string): AsyncDisposable & { begun: Promise<void> };
   /** Follows until the head of the log was told, and gives what was told wrong (rule 4). */
   catchUp(url: string): Promise<string[]>;
 };
@@ -37,7 +37,7 @@ export function createWatcher(): Watcher {
     last = told;
   }
 
-  async function read(url: string, signal: AbortSignal): Promise<void> {
+  async function read(url: string, signal: AbortSignal, told: () => void): Promise<void> {
     const after = last === undefined ? {} : { after_sequence: String(last) };
     const answer = await fetch(`${url}/resources/v3alpha/events/_watch`, {
       method: "POST",
@@ -52,14 +52,18 @@ export function createWatcher(): Watcher {
       const lines = (rest + part).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) if (line !== "") hear(line);
+      if (last !== undefined) told();
     }
   }
 
-  function follow(url: string): AsyncDisposable {
+  function follow(url: string): ReturnType<Watcher["follow"]> {
     const left = new AbortController();
     // The stream ends with the server, in order or not: who follows goes on from what they were told last.
-    const reading = read(url, left.signal).catch(() => undefined);
+    const { promise: begun, resolve: told } = Promise.withResolvers<void>();
+    const reading = read(url, left.signal, told).catch(() => undefined);
+    void reading.then(told);
     return {
+      begun,
       async [Symbol.asyncDispose]() {
         left.abort();
         await reading;

@@ -101,7 +101,7 @@ describe("a commit whose connection breaks (F10)", () => {
     await backendIn(place, "EXISTS (SELECT FROM append_batches WHERE results IS NULL)");
     await held[Symbol.asyncDispose]();
     assert.deepEqual(await late, { firstSequence: 2n });
-    // What was cut off is over too: nobody does anything.
+    // What was cut off is over too: no other session of the database is at work.
     const others =
       "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()";
     await backendIn(place, `NOT EXISTS (${others})`);

@@ -307,8 +307,15 @@ describe("limits of a busy database (F25)", () => {
     const first = assert.rejects(add("b"), busy).finally(() => (isOver = true));
     await backendIn(pair.place, locked, { isOver: () => isOver });
     const queued = assert.rejects(add("c"), busy);
+    const all = Promise.all([first, queued]);
+    // Who waits for three seconds at the database itself is refused after them.
+    const patient = assert.rejects(pair.place.query(`SET lock_timeout = '3s'; ${lock}`), {
+      code: "55P03",
+    });
+    const earlier = Promise.race([all.then(() => "they"), patient.then(() => "the database")]);
     await pair.one.commit(unit({ instanceId: "two", events: [happened("a", 1n)] }));
-    await Promise.all([first, queued]);
+    assert.equal(await earlier, "they");
+    await Promise.all([all, patient]);
     await held[Symbol.asyncDispose]();
     assert.equal((await logOf(pair.one)).length, 1);
   });
@@ -338,8 +345,9 @@ describe("limits of a busy database (F25)", () => {
       { rounds: 200, pauseMs: 5 },
       async () => (await begun()) === 8,
     );
+    const slept = query("SELECT pg_sleep(1.5)").then(() => refused.length);
     await pair.one.commit(unit({ events: [happened("a", 1n)] }));
-    await until(() => refused.length === 12);
+    assert.equal(await slept, 12, "they wait no longer than for so long");
     await query("INSERT INTO gate VALUES (true)");
     await Promise.all(searches);
     for (const reason of refused) busy(reason);
