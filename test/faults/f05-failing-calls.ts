@@ -57,8 +57,11 @@ async function onPostgres(arena: Arena, rounds: number): Promise<Outcome> {
     await using server = await startServer(store.place);
     const before = await flushesOfServer(arena.cluster());
     await using running = writers.run(server.url);
-    while (acknowledgedWrites(writers.log) < leastWrites) await nextAcknowledged(writers, 10_000);
+    while (acknowledgedWrites(writers.log) < leastWrites && !server.writer.hasEnded())
+      await delay(5);
     await running.stop();
+    if (server.writer.hasEnded())
+      outcome.unexplained.push("the server ended while it was written to");
     // Sessions tell what they have done when they end, at the latest.
     await server.stop();
     const done = (await flushesOfServer(arena.cluster())) - before;
