@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { rowsOf, type Row, startBuild } from "./builds.ts";
 import { median } from "./judge.ts";
 import { type BenchCase, type Sample, sampleOf } from "./measure.ts";
-import type { Child } from "./process.ts";
+import { type Child, tools } from "./process.ts";
 import { root } from "./store.ts";
 
 const { values: flags } = parseArgs({
@@ -22,6 +22,8 @@ const { values: flags } = parseArgs({
     seconds: { type: "string", default: "0.5" },
     /** How long a row is driven before it counts: tokens are half as many in the first four seconds as after them. */
     warm: { type: "string", default: "5" },
+    /** `one`: both builds on one core and the load on another; `all`: wherever the system runs them. */
+    cores: { type: "string", default: "one" },
     /** This build traces this part of all requests, to a collector that takes everything; the baseline traces nothing. */
     traced: { type: "string" },
     /** A regular expression of row names. */
@@ -31,6 +33,7 @@ const { values: flags } = parseArgs({
 if (flags.baseline === undefined) throw new Error("--baseline FOLDER is missing");
 const [rounds, turns] = [Number(flags.rounds), Number(flags.turns)];
 const [seconds, warmSeconds] = [Number(flags.seconds), Number(flags.warm)];
+if (flags.cores === "all") tools.taskset = false;
 const caseOf = ({ pid }: Child, { name, load }: Row): BenchCase => ({
   name,
   pid,

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import http from "node:http";
 import http2 from "node:http2";
 import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
 import { percentile } from "../judge.ts";
 import { canRunDry, counterDigits, counterMark, type LoadResult, type LoadSpec } from "./spec.ts";
 
@@ -112,18 +113,50 @@ const senders = await Promise.all(
 );
 const started = performance.now();
 const end = started + seconds * 1000;
-await Promise.all(
-  senders.flatMap((send) =>
-    Array.from({ length: spec.streams }, async () => {
-      for (let at = performance.now(); at < end && !isOver(); at = performance.now()) {
-        const problem = await send(nextRequest());
-        const now = performance.now();
-        if (problem !== "") problems.set(problem, (problems.get(problem) ?? 0) + 1);
-        else if (now <= end) latencies.push(now - at);
+async function sendOne(send: Send, at: number): Promise<void> {
+  const problem = await send(nextRequest());
+  const now = performance.now();
+  if (problem !== "") problems.set(problem, (problems.get(problem) ?? 0) + 1);
+  else if (now <= end) latencies.push(now - at);
+}
+
+async function afterEachAnswer(): Promise<void> {
+  const one = async (send: Send) => {
+    for (let at = performance.now(); at < end && !isOver(); at = performance.now())
+      await sendOne(send, at);
+  };
+  await Promise.all(
+    senders.flatMap((send) => Array.from({ length: spec.streams }, () => one(send))),
+  );
+}
+
+/** A request that finds no connection free waits for one, which counts as its time. */
+async function atRate(perSecond: number): Promise<void> {
+  const free = [...senders];
+  const waiting: number[] = [];
+  const underWay = new Set<Promise<void>>();
+  const go = async (send: Send, at: number) => {
+    await sendOne(send, at);
+    const next = waiting.shift();
+    if (next === undefined) free.push(send);
+    else await go(send, next);
+  };
+  for (let sent = 0, at = started; at < end; at = performance.now()) {
+    for (const due = ((at - started) / 1000) * perSecond; sent < due; sent++) {
+      const send = free.pop();
+      if (send === undefined) {
+        waiting.push(at);
+        continue;
       }
-    }),
-  ),
-);
+      const ended = go(send, at).finally(() => underWay.delete(ended));
+      underWay.add(ended);
+    }
+    await delay(1);
+  }
+  await Promise.all(underWay);
+}
+
+await (spec.perSecond === undefined ? afterEachAnswer() : atRate(spec.perSecond));
 const lasted = (Math.min(performance.now(), end) - started) / 1000;
 const result: LoadResult = {
   // A pair of requests is one of what is measured.

@@ -1,0 +1,152 @@
+// `npm run bench:beside`: how long introspection takes at a steady rate, quiet and beside what may hold it up (Q2): one client that
+// searches among many users, or clients that write to a disk that is slow to flush. Beside both, what a process costs that only
+// keeps a core busy. Nothing is bound to a core. See README.md.
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { flushesIn, watchedBy } from "../faults/flush-watch.ts";
+import { freshDatabase } from "../support/postgres.ts";
+import { rowsOf } from "./builds.ts";
+import { median } from "./judge.ts";
+import { runLoad } from "./load/load.ts";
+import type { LoadResult, LoadSpec } from "./load/spec.ts";
+import { tools } from "./process.ts";
+import { callJson, restSpec } from "./requests.ts";
+import { seedUsers } from "./rows-directory.ts";
+import { newStore, startService } from "./store.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    users: { type: "string", default: "100000" },
+    /** `sqlite` or `postgres`. */
+    engine: { type: "string", default: "sqlite" },
+    /** Introspections a second. */
+    rate: { type: "string", default: "1000" },
+    rounds: { type: "string", default: "5" },
+    seconds: { type: "string", default: "8" },
+    /** SQLite: write to a disk that takes so many milliseconds to flush, in the place of searching. */
+    flush: { type: "string", default: "" },
+  },
+});
+const [rounds, seconds] = [Number(flags.rounds), Number(flags.seconds)];
+const writes = flags.flush !== "";
+/** Longer than the quiet p99 by no more than this (Q2). */
+const most = 2;
+const writers = 8;
+const besideName = writes ? "beside writes" : "beside searches";
+tools.taskset = false;
+
+await using running = new AsyncDisposableStack();
+const database = flags.engine === "postgres" ? running.use(await freshDatabase()) : undefined;
+const onDatabase: Record<string, string> =
+  database === undefined ? {} : { IDSVC_DATABASE_URL: database.url };
+const store = running.use(await newStore(0, onDatabase));
+const users = Number(flags.users);
+await seedUsers(store, users, Math.min(users, 10_000));
+const flushes = join(store.dir, "flushes");
+const { imports, env } = watchedBy(flushes, { takesMs: Number(flags.flush) });
+const slowDisk = {
+  ...env,
+  NODE_OPTIONS: [process.env["NODE_OPTIONS"] ?? "", ...imports.map((each) => `--import=${each}`)]
+    .join(" ")
+    .trim(),
+};
+const { child } = await startService(store.dir, {
+  env: { IDSVC_RATE_LIMIT: "0", ...onDatabase, ...(writes ? slowDisk : {}) },
+});
+running.use(child);
+const api = "/resources/v3alpha";
+const [row] = await rowsOf(child, store.token, "^introspection$");
+if (row === undefined) throw new Error("no row is named introspection");
+const load = { ...row.load, perSecond: Number(flags.rate) } as LoadSpec;
+
+let done = 0;
+const ask = async (path: string, body: Parameters<typeof restSpec>[2]) => {
+  await callJson(restSpec(child.port, `POST ${api}/${path}`, { token: store.token, ...body }));
+  done += 1;
+};
+async function search(): Promise<void> {
+  await ask("_search_all", { body: { q: `seeded-${done}` } });
+  const name = { name: "99", method: "TEXT_FILTER_METHOD_CONTAINS" };
+  await ask("users/_search?query.limit=20", { body: [{ display_name: name }] });
+}
+const write = () =>
+  ask("targets", {
+    body: { name: `made ${done} ${Math.random()}`, rest_webhook: { url: "https://example.com/" } },
+  });
+
+/** Does it over and over by so many clients until `stop` is called. */
+function clients(count: number, work: () => Promise<void>) {
+  let isOver = false;
+  const loops = Array.from({ length: count }, async () => {
+    while (!isOver) await work();
+  });
+  return async () => {
+    isOver = true;
+    await Promise.all(loops);
+  };
+}
+const busyCore = () => {
+  const spinning = spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" });
+  return async () => void spinning.kill("SIGKILL");
+};
+const kinds: { name: string; begin: () => () => Promise<void> }[] = [
+  { name: "quiet", begin: () => async () => {} },
+  { name: besideName, begin: () => (writes ? clients(writers, write) : clients(1, search)) },
+  { name: "beside a busy core", begin: busyCore },
+];
+
+/** How long the thread that answers had work to do and no core to do it on, in milliseconds; Linux tells. */
+function waitedForCore(): number {
+  const [, ns] = readFileSync(`/proc/${child.pid}/schedstat`, "utf8").split(" ");
+  return Number(ns) / 1e6;
+}
+
+type Found = Pick<LoadResult, "p50" | "p99"> & { waited: number; done: number };
+const found = new Map(kinds.map(({ name }): [string, Found[]] => [name, []]));
+for (let round = -1; round < rounds; round++) {
+  for (const { name, begin } of kinds) {
+    const stop = begin();
+    const [before, doneBefore] = [waitedForCore(), done];
+    const { p50, p99, problem } = await runLoad(load, seconds);
+    const [waited, answered] = [waitedForCore() - before, done - doneBefore];
+    await stop();
+    if (problem !== "") throw new Error(problem);
+    // One round to warm up.
+    if (round >= 0) found.get(name)?.push({ p50, p99, waited, done: answered });
+  }
+}
+
+const of = (name: string, what: (one: Found) => number) =>
+  median((found.get(name) ?? []).map(what));
+console.log(
+  `${flags.rate} introspections a second, ${users} users, ms, medians of ${rounds} rounds`,
+);
+console.log(
+  `${"".padEnd(20)} ${"p50".padStart(6)} ${"p99".padStart(6)} ${"to quiet".padStart(9)} ${"no core, ms a second".padStart(21)} ${"besides, a second".padStart(18)}`,
+);
+const toQuiet = (name: string): number => {
+  const quiet = found.get("quiet") ?? [];
+  const each = (found.get(name) ?? []).map(({ p99 }, at) => p99 / (quiet[at]?.p99 ?? Number.NaN));
+  return median(each);
+};
+for (const { name } of kinds) {
+  const cells = [
+    of(name, ({ p50 }) => p50)
+      .toFixed(2)
+      .padStart(6),
+    of(name, ({ p99 }) => p99)
+      .toFixed(2)
+      .padStart(6),
+    toQuiet(name).toFixed(2).padStart(9),
+    (of(name, ({ waited }) => waited) / seconds).toFixed(0).padStart(21),
+    (of(name, (one) => one.done) / seconds).toFixed(1).padStart(18),
+  ];
+  console.log(`${name.padEnd(20)} ${cells.join(" ")}`);
+}
+if (writes && flushesIn(flushes).commits === 0) throw new Error("nothing was flushed");
+if (toQuiet(besideName) > most) {
+  console.log(`missed: ${besideName} p99 is at most ${most} of the quiet one`);
+  process.exitCode = 1;
+}
