@@ -57,8 +57,11 @@ async function onPostgres(arena: Arena, rounds: number): Promise<Outcome> {
     await using server = await startServer(store.place);
     const before = await flushesOfServer(arena.cluster());
     await using running = writers.run(server.url);
-    while (acknowledgedWrites(writers.log) < leastWrites && !server.writer.hasEnded())
+    const end = Date.now() + leastWrites * endMs;
+    while (acknowledgedWrites(writers.log) < leastWrites && !server.writer.hasEnded()) {
+      if (Date.now() > end) throw new Error(`fewer than ${leastWrites} writes were acknowledged`);
       await delay(5);
+    }
     await running.stop();
     if (server.writer.hasEnded())
       outcome.unexplained.push("the server ended while it was written to");

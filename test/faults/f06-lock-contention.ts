@@ -77,17 +77,14 @@ async function locked(file: string, meanwhile: () => Promise<void>): Promise<voi
 }
 
 async function readsAreServed(url: string, outcome: Outcome): Promise<void> {
-  // The lock is held until this is answered: whoever waits for it gets no answer.
-  const search = fetch(`${url}/resources/v3alpha/targets/_search`, {
+  const start = performance.now();
+  const { status } = await fetch(`${url}/resources/v3alpha/targets/_search`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(2 * lockedMs),
   });
-  const status = await search.then(
-    (answer) => answer.status,
-    () => "nothing",
-  );
   if (status !== 200) outcome.unexplained.push(`a search was answered ${status} beside the lock`);
+  if (performance.now() - start > lockedMs / 2)
+    outcome.unexplained.push("a search waited for the lock");
 }
 
 /** Nothing of the log can be given back while somebody reads what it holds; afterwards it does not go on growing. */

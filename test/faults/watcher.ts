@@ -37,7 +37,7 @@ export function createWatcher(): Watcher {
     last = told;
   }
 
-  async function read(url: string, signal: AbortSignal, told: () => void): Promise<void> {
+  async function read(url: string, signal: AbortSignal, onEvent: () => void): Promise<void> {
     const after = last === undefined ? {} : { after_sequence: String(last) };
     const answer = await fetch(`${url}/resources/v3alpha/events/_watch`, {
       method: "POST",
@@ -52,16 +52,16 @@ export function createWatcher(): Watcher {
       const lines = (rest + part).split("\n");
       rest = lines.pop() ?? "";
       for (const line of lines) if (line !== "") hear(line);
-      if (last !== undefined) told();
+      if (last !== undefined) onEvent();
     }
   }
 
   function follow(url: string): ReturnType<Watcher["follow"]> {
     const left = new AbortController();
     // The stream ends with the server, in order or not: who follows goes on from what they were told last.
-    const { promise: begun, resolve: told } = Promise.withResolvers<void>();
-    const reading = read(url, left.signal, told).catch(() => undefined);
-    void reading.then(told);
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const reading = read(url, left.signal, begin).catch(() => undefined);
+    void reading.then(begin);
     return {
       begun,
       async [Symbol.asyncDispose]() {

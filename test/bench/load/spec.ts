@@ -15,7 +15,7 @@ export type LoadSpec = {
   streams: number;
   /** Bytes of each answer, where they are all alike; h2load sees no trailers, and an error has another length. */
   answerBytes?: number;
-  /** An open loop: so many requests a second, however long answers take, instead of one after each answer. */
+  /** An open loop: so many requests a second, however long answers take, instead of one after each answer; one at a time on a connection. */
   perSecond?: number;
   /** HTTP/1.1 only: values that requests carry in the place of `counterMark`, each once. */
   feed?: Feed;
