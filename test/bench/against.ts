@@ -24,6 +24,8 @@ const { values: flags } = parseArgs({
     warm: { type: "string", default: "5" },
     /** `one`: both builds on one core and the load on another; `all`: wherever the system runs them. */
     cores: { type: "string", default: "one" },
+    /** So many clients call at once where a request waits for the disk, each again when it has its answer; else as the row says. */
+    clients: { type: "string" },
     /** This build traces this part of all requests, to a collector that takes everything; the baseline traces nothing. */
     traced: { type: "string" },
     /** A regular expression of row names. */
@@ -34,10 +36,11 @@ if (flags.baseline === undefined) throw new Error("--baseline FOLDER is missing"
 const [rounds, turns] = [Number(flags.rounds), Number(flags.turns)];
 const [seconds, warmSeconds] = [Number(flags.seconds), Number(flags.warm)];
 if (flags.cores === "all") tools.taskset = false;
-const caseOf = ({ pid }: Child, { name, load }: Row): BenchCase => ({
+const caseOf = ({ pid }: Child, { name, load, waits }: Row): BenchCase => ({
   name,
   pid,
-  load,
+  load:
+    waits && flags.clients !== undefined ? { ...load, connections: Number(flags.clients) } : load,
   verify: async () => {},
 });
 

@@ -5,6 +5,7 @@ import Sqlite from "better-sqlite3";
 import { type Applier, createApplier, type Outcome } from "./apply.ts";
 import { toSend } from "./errors.ts";
 import { configure } from "./open.ts";
+import { decodeUnits } from "./units.ts";
 import { ready, type ToWriter, withErrors } from "./writer-messages.ts";
 
 const port = parentPort;
@@ -29,8 +30,9 @@ function writer() {
 function answer(message: ToWriter): Outcome {
   try {
     if (message.kind === "commit") {
-      texts.push(...message.texts);
-      return writer().applier.commit(message.units);
+      const batch = decodeUnits(message);
+      texts.push(...batch.texts);
+      return writer().applier.commit(batch.units);
     }
     const { connection } = writer();
     if (message.kind === "emptyLog")

@@ -6,6 +6,7 @@ import type { Unit } from "../database.ts";
 import type { Applier, Outcome } from "./apply.ts";
 import type { CompiledUnit } from "./compile.ts";
 import { received, type SentError } from "./errors.ts";
+import { encodeUnits } from "./units.ts";
 import { ready, type ToWriter, withErrors } from "./writer-messages.ts";
 
 const script = new URL(`./writer-thread${extname(import.meta.url)}`, import.meta.url);
@@ -88,9 +89,9 @@ export function writeInThread(
     /** It has been started: a batch need not wait for that. */
     isReady: () => isReady,
     commit(units: readonly CompiledUnit[]) {
-      const unknown = texts.slice(sent);
+      const { text, parts } = encodeUnits({ texts: texts.slice(sent), units });
       sent = texts.length;
-      return ask({ kind: "commit", texts: unknown, units });
+      return ask({ kind: "commit", text, bytes: Buffer.concat(parts) });
     },
     emptyLog: () => ask({ kind: "emptyLog" }),
     async close() {
