@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { jobs } from "../../src/jobs/job.ts";
-import { and, type Column, count, eq, inArray, isNull, ne, or } from "../../src/storage/drizzle.ts";
+import { and, type Column, count, eq, isNull, ne, or } from "../../src/storage/drizzle.ts";
 import type { NameResolver } from "../../src/egress/resolver.ts";
 import { type Answer, basic, type OidcPeer, read, startOidc } from "../support/oidc.ts";
 import { type CallOptions, connectPeer, type RestAnswer } from "../support/protocols.ts";
 import { storeOfMany } from "../support/processes.ts";
+import { removalsEnd } from "../support/removals.ts";
 import { systemCaller } from "../support/system-caller.ts";
 
 /** One call of a race; the turn says which process it goes to. */
@@ -76,7 +75,7 @@ export async function startContestants(
         }),
       ),
     namedBy: (id) => namedBy(peer, id),
-    settled: () => settled(peer),
+    settled: () => removalsEnd(peer.app.kernel.db),
     async [Symbol.asyncDispose]() {
       for (const each of peers) each[Symbol.dispose]();
       await second?.[Symbol.asyncDispose]();
@@ -111,16 +110,6 @@ async function namedBy({ app: { kernel }, at: { instanceId } }: OidcPeer, id: st
 function isLiving({ expiresAt, userCheckedAt }: Record<string, Column>) {
   if (expiresAt === undefined || userCheckedAt === undefined) return undefined;
   return or(isNull(expiresAt), ne(expiresAt, new Date(0)));
-}
-
-const patienceMs = 20_000;
-const removals = ["org.contents.remove", "idp.links.remove"];
-async function settled({ app: { kernel } }: OidcPeer): Promise<void> {
-  const t = kernel.db.table(jobs);
-  const left = () => kernel.db.read.select({ id: t.id }).from(t).where(inArray(t.kind, removals));
-  for (const end = Date.now() + patienceMs; (await left()).length > 0; await delay(10)) {
-    assert.ok(Date.now() < end, "what was left to a job stays");
-  }
 }
 
 /** All at once, over all replicas in turn. */

@@ -1,11 +1,9 @@
 import assert from "node:assert/strict";
-import { setTimeout as delay } from "node:timers/promises";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { jobs } from "../../src/jobs/job.ts";
-import { eq } from "../../src/storage/drizzle.ts";
 import type { OidcPeer } from "../support/oidc.ts";
 import type { RestAnswer } from "../support/protocols.ts";
+import { removalsEnd } from "../support/removals.ts";
 import { type Kind, type TenantModel, type Thing, type Wanted } from "./tenant-model.ts";
 import { searchCommand } from "./tenant-search.ts";
 
@@ -205,18 +203,9 @@ const remove = (kind: Kind) =>
       const gone = await real.peer.get(`/${kind}/${thing.id}`);
       assert.equal(gone.refusal?.reason, model.refuseDelete(thing));
       // What an organization leaves behind is removed by a job.
-      if (kind === "organizations") await contentsRemoved(real);
+      if (kind === "organizations") await removalsEnd(real.peer.app.kernel.db);
     }),
   );
-
-async function contentsRemoved({ peer }: Real): Promise<void> {
-  const { db } = peer.app.kernel;
-  const t = db.table(jobs);
-  const left = () => db.read.select({ id: t.id }).from(t).where(eq(t.kind, "org.contents.remove"));
-  for (const end = Date.now() + 10_000; (await left()).length > 0; await delay(5)) {
-    assert.ok(Date.now() < end, "the contents of an organization stay");
-  }
-}
 
 const withState: readonly Kind[] = [
   "organizations",

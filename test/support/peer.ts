@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { addCaller, startTestApp, type TestApp, type TestOptions } from "./app.ts";
 import { type CallOptions, connectPeer, type Peer, type RestAnswer } from "./protocols.ts";
+import { removalsEnd } from "./removals.ts";
 
 const base = "/resources/v3alpha";
 
@@ -21,7 +22,7 @@ export type ResourcePeer = AsyncDisposable & {
   addOrganization(more?: JsonObject): Promise<string>;
   /** A machine user of an organization with a token, who holds these roles there. */
   addMember(organizationId: string, roles: string[]): Promise<{ userId: string; token: string }>;
-  /** How many events the instance has. */
+  /** How many events the instance has, once jobs have removed what deleted objects left behind. */
   eventCount(): Promise<number>;
 };
 
@@ -67,6 +68,7 @@ export async function startPeer(options: TestOptions = {}): Promise<ResourcePeer
       return caller;
     },
     async eventCount() {
+      await removalsEnd(app.kernel.db);
       const found = bodyOf(await post("/organizations/_search?query.limit=1"));
       return Number(found.details.processed_sequence);
     },
