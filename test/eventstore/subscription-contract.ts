@@ -170,9 +170,12 @@ export function subscriptionContract(newPlace: () => Promise<Place>): void {
       await using place = await newPlace();
       await using store = await openStore(place);
       await addList(store, "a");
-      const done = Promise.withResolvers<void>();
-      await using listener = listening(store, async () => done.promise);
-      await delay(20);
+      const [begun, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      await using listener = listening(store, async () => {
+        begun.resolve();
+        return done.promise;
+      });
+      await begun.promise;
       const t = store.db.table(cursors);
       assert.deepEqual(await store.db.read.select().from(t), []);
       done.resolve();
@@ -196,8 +199,12 @@ export function subscriptionContract(newPlace: () => Promise<Place>): void {
     it("waits on stop for the batch that is under way, and hears nothing after it", async () => {
       await using store = await fresh();
       await addList(store, "a");
-      const listener = listening(store, () => delay(50));
-      await delay(20);
+      const begun = Promise.withResolvers<void>();
+      const listener = listening(store, () => {
+        begun.resolve();
+        return delay(50);
+      });
+      await begun.promise;
       await listener[Symbol.asyncDispose]();
       assert.deepEqual(listener.heard, ["one/1"]);
       await addList(store, "b");
