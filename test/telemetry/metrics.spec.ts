@@ -73,6 +73,18 @@ describe("counting calls", () => {
     assert.match(body, /nodejs_eventloop_lag_seconds /);
   });
 
+  it("asks Node nothing that may end the process, and counts what keeps it alive", async (context) => {
+    const asked = ["_getActiveHandles", "_getActiveRequests"].map((name) =>
+      context.mock.method(process as unknown as Record<string, () => unknown[]>, name),
+    );
+    const { body } = await createMetrics(sets).render("process");
+    assert.deepEqual(
+      asked.map(({ mock }) => mock.callCount()),
+      [0, 0],
+    );
+    assert.match(body, /^nodejs_active_resources_total \d+$/m);
+  });
+
   it("holds up nobody for the series of every method", async () => {
     const names = Array.from({ length: 300 }, (_, at) => `Method${at}`);
     const metrics = createMetrics({ ...sets, methods: new Map([[service, names]]) });
