@@ -16,6 +16,7 @@ describe("a connection that is made for somebody who stops waiting", () => {
     // It broke: another one is made for whoever waits.
     only.release(true);
     await assert.rejects(waiting, /timeout exceeded/);
+    proxy.release();
     const { rows } = await pool.query("SELECT 1 AS one");
     assert.deepEqual(rows, [{ one: 1 }]);
     await pool.end();

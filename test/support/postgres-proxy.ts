@@ -3,16 +3,15 @@ import { connect, createServer, type Socket } from "node:net";
 
 type CutWhen = "before" | "after" | "swallow" | "late";
 
-const lateMs = 1_500;
-
 /** Stands between the service and PostgreSQL, and does what networks do. */
 export type Proxy = AsyncDisposable & {
   url: string;
   /**
    * From now on, a connection that sends this text is cut: before it arrives, or when its answer comes; or it stays open
-   * and the answer is swallowed with all that follows, or comes 1.5 s late.
+   * and the answer is swallowed with all that follows, or comes late: when `release` is called.
    */
   cut(when: CutWhen, text: string, times?: number): void;
+  release(): void;
   /** How often it was cut, or an answer swallowed. */
   readonly cuts: number;
   /** Nothing passes any more, either way; connections stay open. */
@@ -29,6 +28,7 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
   const open = new Set<Socket>();
   let rule: { when: CutWhen; text: string; left: number } | undefined;
   let cuts = 0;
+  const late: (() => void)[] = [];
   let isHole = false;
   let isShut = false;
 
@@ -66,7 +66,7 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
       if (isHole || isMute) return;
       if (isLate) {
         isLate = false;
-        return void setTimeout(() => client.write(bytes), lateMs);
+        return void late.push(() => client.write(bytes));
       }
       if (isDoomed) {
         cuts += 1;
@@ -83,6 +83,9 @@ export async function startProxy(databaseUrl: string): Promise<Proxy> {
     url: `postgres://${username}@127.0.0.1:${address.port}${pathname}`,
     cut(when, text, times = 1) {
       rule = { when, text, left: times };
+    },
+    release() {
+      for (const answer of late.splice(0)) answer();
     },
     get cuts() {
       return cuts;
