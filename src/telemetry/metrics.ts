@@ -161,7 +161,7 @@ export function createMetrics(sets: LabelSets): Metrics {
  * Metrics that ask undocumented functions of Node (`process._getActiveHandles`, `_getActiveRequests`): these end the process where the
  * object of a handle that closes has been collected already. `nodejs_active_resources` counts the same by a public one.
  */
-const endangering = [
+const unsafeMetrics = [
   "nodejs_active_handles",
   "nodejs_active_handles_total",
   "nodejs_active_requests",
@@ -176,7 +176,7 @@ async function load(
   const ofProcess = new PromRegistry();
   const ofService = new PromRegistry();
   collectDefaultMetrics({ register: ofProcess });
-  for (const name of endangering) ofProcess.removeSingleMetric(name);
+  for (const name of unsafeMetrics) ofProcess.removeSingleMetric(name);
   const add = (
     name: string,
     help: string,

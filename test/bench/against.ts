@@ -25,7 +25,7 @@ const { values: flags } = parseArgs({
     /** `one`: both builds on one core and the load on another; `all`: wherever the system runs them. */
     cores: { type: "string", default: "one" },
     /** So many clients call at once where a request waits for the disk, each again when it has its answer; else as the row says. */
-    clients: { type: "string" },
+    connections: { type: "string" },
     /** This build traces this part of all requests, to a collector that takes everything; the baseline traces nothing. */
     traced: { type: "string" },
     /** A regular expression of row names. */
@@ -40,7 +40,9 @@ const caseOf = ({ pid }: Child, { name, load, waits }: Row): BenchCase => ({
   name,
   pid,
   load:
-    waits && flags.clients !== undefined ? { ...load, connections: Number(flags.clients) } : load,
+    waits && flags.connections !== undefined
+      ? { ...load, connections: Number(flags.connections) }
+      : load,
   verify: async () => {},
 });
 

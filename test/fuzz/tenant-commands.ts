@@ -203,7 +203,7 @@ const remove = (kind: Kind) =>
       const gone = await real.peer.get(`/${kind}/${thing.id}`);
       assert.equal(gone.refusal?.reason, model.refuseDelete(thing));
       // What an organization leaves behind is removed by a job.
-      if (kind === "organizations") await removalsEnd(real.peer.app.kernel.db);
+      if (kind === "organizations") await removalsEnd(real.peer.app.kernel.db, 10_000);
     }),
   );
 

@@ -281,6 +281,7 @@ function order(fresh: Fresh): void {
         return "done";
       });
       await until(() => done.includes("cold"), "the cold key");
+      assert.deepEqual(done, ["cold"]);
       open.resolve();
     });
   });

@@ -16,8 +16,9 @@ describe("a connection that is made for somebody who stops waiting", () => {
     // It broke: another one is made for whoever waits.
     only.release(true);
     await assert.rejects(waiting, /timeout exceeded/);
+    const next = pool.query("SELECT 1 AS one");
     proxy.release();
-    const { rows } = await pool.query("SELECT 1 AS one");
+    const { rows } = await next;
     assert.deepEqual(rows, [{ one: 1 }]);
     await pool.end();
   });

@@ -1,8 +1,7 @@
 import type { CompiledUnit, Step } from "./compile.ts";
-import type { Frame } from "./frames.ts";
 
-// Units on their way to the thread or process that writes them, as a text of JSON: to write and read one takes a quarter of what a
-// structured clone takes. Bytes follow the text, in the order in which they stand in it; an integer of 64 bits is its digits. A value that
+// Units on their way to the thread or process that writes them, as a text of JSON: to read one takes a quarter of what a structured clone
+// takes. Bytes follow the text, in the order in which they stand in it; an integer of 64 bits is its digits. A value that
 // the last step of the batch by the same statement has at the same place is not repeated: for tokens of one client that is half of the
 // text, and of the time to write and to read it.
 
@@ -59,10 +58,10 @@ function encodeStep(step: Step, last: LastValues, parts: Uint8Array[]): SentStep
   return [statement, sent, marked, step.pending ?? null, step.expected ?? null];
 }
 
-export function decodeUnits({ text, bytes }: Frame): Units {
+export function decodeUnits({ text, bytes }: { text: string; bytes: Uint8Array }): Units {
   const [texts, sent] = JSON.parse(text) as SentUnits;
   let at = 0;
-  const take = (length: number): Buffer => bytes.subarray(at, (at += length));
+  const take = (length: number): Uint8Array => bytes.subarray(at, (at += length));
   const last: LastValues = [];
   const units = sent.map(
     ([instanceId, events, createdAt, steps]): CompiledUnit => ({
@@ -78,7 +77,7 @@ export function decodeUnits({ text, bytes }: Frame): Units {
 function decodeStep(
   [statement, sent, marked, pending, expected]: SentStep,
   last: LastValues,
-  take: (length: number) => Buffer,
+  take: (length: number) => Uint8Array,
 ): Step {
   const values: unknown[] = sent as unknown[];
   const before = last[statement];

@@ -1,11 +1,13 @@
 import type { Outcome } from "./apply.ts";
-import type { Frame } from "./frames.ts";
 
 /**
  * `commit`: units (units.ts). `emptyLog`: what the write-ahead log holds goes into the file,
  * and the log becomes empty. `close`: the connection is closed, and nothing more is sent.
  */
-export type ToWriter = ({ kind: "commit" } & Frame) | { kind: "emptyLog" } | { kind: "close" };
+export type ToWriter =
+  | { kind: "commit"; text: string; bytes: Uint8Array }
+  | { kind: "emptyLog" }
+  | { kind: "close" };
 
 /** What the thread says once it is there; all else that it says is the outcome of a message, in their order. */
 export const ready = "ready";
