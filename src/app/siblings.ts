@@ -31,7 +31,7 @@ export type Siblings = {
   readonly count: number;
   /** Tells all others; nothing where it serves alone. */
   tell(topic: string, content: unknown): void;
-  /** What the others answer, of those that do within a second. */
+  /** What the others answer, of those that do within five seconds. */
   ask(topic: string, content: unknown): Promise<Answer[]>;
   onTold(topic: string, listener: (content: unknown) => void): void;
   onAsked(topic: string, answer: (content: unknown) => Promise<unknown>): void;

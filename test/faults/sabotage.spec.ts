@@ -74,7 +74,7 @@ const found: Record<SabotageName, Found | readonly Found[]> = {
     says: /the server goes on/,
   },
   "PostgreSQL does not flush": {
-    // On a busy machine the server by itself flushes as often as a writer writes.
+    // Once in ten seconds the server flushes by itself (store.ts): on a busy machine that may be as often as a writer writes.
     by: callsFail,
     engine: "postgres",
     rounds: 5,

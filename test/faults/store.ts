@@ -39,7 +39,9 @@ export async function openArena(
     ...options
   }: ClusterOptions & { sabotage?: SabotageName; processes?: number } = {},
 ): Promise<Arena> {
-  const cluster = engine === "postgres" ? await startCluster(options) : undefined;
+  // What is flushed is flushed for those who write: the server by itself would hide that they do not.
+  const settings = { wal_writer_delay: "10s", ...options.settings };
+  const cluster = engine === "postgres" ? await startCluster({ ...options, settings }) : undefined;
   return {
     engine,
     newStore: (folder, tablespace) =>
