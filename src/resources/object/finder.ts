@@ -1,6 +1,7 @@
 import type { ObjectPolicy, Scope } from "../../authz/context.ts";
 import type { Awaitable } from "../../awaitable.ts";
 import { readsOf } from "../../projection/lengthy.ts";
+import { isOneOf } from "../../projection/rows.ts";
 import { matchesText } from "../../projection/search.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import type { Database } from "../../storage/database.ts";
@@ -48,21 +49,30 @@ export function finder<T extends Table>(
         : sql`substr(${name}, 1, ${[...folded].length}) = ${folded}`;
     const order = (name: Column) => (readsAll ? asc(name) : sql`${name} || ''`);
     const reads = await readsOf(db, table, { instanceId, ofInstance });
+    const { id } = columns;
+    const ofId = { id: sql<string>`${id}` };
     const found = await reads.snapshot((read) => [
       ...keys(text, instanceId).map((key) =>
-        read.select().from(t).where(and(readable, key)).limit(limit),
+        read.select(ofId).from(t).where(and(readable, key)).limit(limit),
       ),
       ...names.map((name) =>
         read
-          .select()
+          .select(ofId)
           .from(t)
           .where(and(readable, begins(name)))
-          .orderBy(order(name), asc(columns.id))
+          .orderBy(order(name), asc(id))
           .limit(limit),
       ),
     ]);
-    const byId = new Map(found.flat().map((row) => [Reflect.get(row, "id"), row]));
-    return [...byId.values()].slice(0, limit);
+    const ids = [...new Set(found.flat().map((each) => each.id))].slice(0, limit);
+    if (ids.length === 0) return [];
+    // A query of all columns takes four times as long to write: one is enough.
+    const rows = await db.read
+      .select()
+      .from(t)
+      .where(and(readable, isOneOf(id, ids)));
+    const byId = new Map((rows as Row<T>[]).map((row) => [String(Reflect.get(row, "id")), row]));
+    return ids.map((each) => byId.get(each)).filter((row) => row !== undefined);
   };
 }
 
