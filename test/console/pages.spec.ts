@@ -15,6 +15,7 @@ import { describeSessions } from "./sessions.ts";
 import { describeDisturbed } from "./disturbed.ts";
 import { describeForms } from "./forms.ts";
 import { describeHome } from "./home.ts";
+import { describeSearch } from "./search.ts";
 import {
   desk,
   endVisits,
@@ -102,58 +103,6 @@ describe("the console in a browser", () => {
     await page.getByText("grpcurl -plaintext -H").waitFor();
     await page.goBack();
     await page.waitForURL(/tab=history/);
-    expectQuiet(visit);
-  });
-
-  it("finds everything with the keyboard alone", async () => {
-    await using visit = await enterAgain("/people");
-    const { page } = visit;
-    await page.keyboard.press("Control+k");
-    const box = page.getByRole("combobox", { name: "Search" });
-    await box.waitFor();
-    await page.keyboard.type("aardvark");
-    await page.getByRole("option").filter({ hasText: "Aardvark app" }).waitFor();
-    await shoot(page, "search");
-    assert.deepEqual(await faultsOf(page), []);
-    const chosen = page.locator('[role=option][aria-selected="true"]');
-    while (!(await chosen.textContent())?.includes("Aardvark app")) {
-      await page.keyboard.press("ArrowDown");
-    }
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/\/applications\//);
-    await page.getByRole("heading", { level: 1 }).getByText("Aardvark app").waitFor();
-    await page.keyboard.press("Control+k");
-    await box.waitFor();
-    await page.keyboard.type("organ");
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/\/organizations$/);
-    await page.keyboard.press("Control+k");
-    await box.waitFor();
-    await page.keyboard.press("Escape");
-    await box.waitFor({ state: "detached" });
-    expectQuiet(visit);
-  });
-
-  it("keeps for the search what is typed before it is loaded", async () => {
-    await using visit = await enterAgain("/people");
-    const { page } = visit;
-    await page.reload();
-    await page.getByRole("heading", { level: 1, name: "People" }).waitFor();
-    const released = Promise.withResolvers<void>();
-    await page.route("**/*.js", async (route) => {
-      await released.promise;
-      await route.continue();
-    });
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("aard");
-    const box = page.getByRole("combobox", { name: "Search" });
-    assert.equal(await box.count(), 0);
-    released.resolve();
-    await box.waitFor();
-    await page.keyboard.type("vark");
-    assert.equal(await box.inputValue(), "aardvark");
-    await page.getByRole("option").filter({ hasText: "Aardvark app" }).waitFor();
-    await page.keyboard.press("Escape");
     expectQuiet(visit);
   });
 
@@ -362,6 +311,7 @@ describe("the console in a browser", () => {
   }
 });
 
+describeSearch();
 describeHome(() => world);
 describeAccess(() => world);
 describeAhead(() => world);

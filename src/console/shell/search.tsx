@@ -1,7 +1,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useId, useState } from "react";
+import { useEffect, useId, useState } from "react";
 import { servicePort } from "../declared/service-port.ts";
 import type { Found } from "../ports.ts";
 import { searched } from "../objects/searched.ts";
@@ -46,26 +46,22 @@ const hintOf = (isEnough: boolean, error: unknown, count: number): string => {
   return count === 0 ? t("searchNone") : "";
 };
 
-function Box({
-  box,
-  typed: q,
-  setTyped: setQ,
-  pages: shown,
-  org,
-  close,
-}: Asked & { close: () => void }) {
-  const [at, setAt] = useState(0);
-  const list = useId();
+/**
+ * What the text names: pages whose name it begins, at once, and objects, once they are found; until then those of an older text.
+ *
+ * @returns `isAnswered` says whether the objects are those of this text
+ */
+function useHits({ typed: q, pages, org }: Pick<Asked, "typed" | "pages" | "org">) {
   const navigate = useNavigate();
   const isEnough = [...q].length >= 2;
-  const { data, error } = useQuery({
+  const { data, error, isPlaceholderData } = useQuery({
     queryKey: ["find", q],
     queryFn: ({ signal }) => servicePort.find(searched(q), signal),
     enabled: isEnough,
     placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
   });
   const search = org === undefined ? {} : { org };
-  const commands = [...shown, firstSteps]
+  const commands: Hit[] = [...pages, firstSteps]
     .filter(({ page }) => t(page.word).toLowerCase().startsWith(q.toLowerCase()))
     .map(({ page: { word, path }, search: within }) => ({
       key: path,
@@ -74,18 +70,46 @@ function Box({
       more: "",
       go: () => navigate({ to: path, search: within }),
     }));
-  const hits: Hit[] = [
-    ...commands,
-    ...(isEnough && data !== undefined
+  const objects =
+    isEnough && data !== undefined
       ? hitsOf(data, (to, id) => navigate({ to, params: { id }, search }))
-      : []),
-  ];
-  const current = Math.min(at, hits.length - 1);
+      : [];
+  const isAnswered = !isEnough || error !== null || (data !== undefined && !isPlaceholderData);
+  return {
+    commands,
+    objects,
+    isAnswered,
+    hint: hintOf(isEnough, error, [...commands, ...objects].length),
+  };
+}
+
+function Box({ box, typed: q, setTyped: setQ, pages, org, close }: Asked & { close: () => void }) {
+  const [chosen, setChosen] = useState("");
+  /** The text was entered before its answer: its first hit is gone to once there is one. */
+  const [isEntered, setEntered] = useState(false);
+  const list = useId();
+  const { commands, objects, isAnswered, hint } = useHits({ typed: q, pages, org });
+  const hits = [...commands, ...objects];
+  const current = Math.max(
+    0,
+    hits.findIndex(({ key }) => key === chosen),
+  );
   const choose = (hit: Hit | undefined) => {
     if (hit === undefined) return;
     close();
     void hit.go();
   };
+  const enter = () => {
+    const hit = hits[current];
+    const isMeant = isAnswered || hit?.key === chosen || commands.length > 0;
+    if (isMeant) choose(hit);
+    else setEntered(true);
+  };
+  useEffect(() => {
+    if (!isEntered || !isAnswered) return;
+    setEntered(false);
+    choose(hits[0]);
+  });
   return (
     <>
       <input
@@ -103,20 +127,22 @@ function Box({
         value={q}
         onChange={({ target }) => {
           setQ(target.value);
-          setAt(0);
+          setChosen("");
+          setEntered(false);
         }}
         onKeyDown={(event) => {
           const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
           if (step !== undefined) {
             event.preventDefault();
-            setAt(Math.max(0, Math.min(hits.length - 1, current + step)));
+            const next = Math.max(0, Math.min(hits.length - 1, current + step));
+            setChosen(hits[next]?.key ?? "");
           }
-          if (event.key === "Enter") choose(hits[current]);
+          if (event.key === "Enter") enter();
         }}
       />
       <Hits id={list} hits={hits} current={current} choose={choose} />
       <p role="status" className={style["hint"]}>
-        {hintOf(isEnough, error, hits.length)}
+        {hint}
       </p>
     </>
   );
