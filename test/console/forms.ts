@@ -125,6 +125,34 @@ export function describeForms(world: () => ConsoleWorld): void {
       expectQuiet(visit);
     });
 
+    it("choose what the text names that is typed, though what an older one found is shown", async () => {
+      for (const name of ["Marsh one", "Marsh two"]) await peer.addOrganization({ name });
+      await using visit = await enterAgain("/people");
+      const { page } = visit;
+      await page.getByRole("button", { name: "Create a person" }).click();
+      const field = dialogOf(page).getByRole("combobox", { name: "Organization" });
+      for (const key of ["Tab", "Enter"]) {
+        await field.fill("Marsh one");
+        await page.getByRole("option", { name: /^Marsh one/ }).waitFor();
+        const released = Promise.withResolvers<void>();
+        await page.route(/SearchAll/, async (route) => {
+          await released.promise;
+          await route.continue();
+        });
+        await field.fill("marsh tw");
+        await page.keyboard.press(key);
+        assert.notEqual(await field.inputValue(), "Marsh one");
+        released.resolve();
+        await until(
+          async () => (await field.inputValue()) === "Marsh two",
+          `the other one by ${key}`,
+        );
+        await page.unroute(/SearchAll/);
+      }
+      await page.keyboard.press("Escape");
+      expectQuiet(visit);
+    });
+
     it("ask of a provider first what it gave, and say what it wants to know", async () => {
       await using visit = await enterAgain("/providers");
       const { page } = visit;

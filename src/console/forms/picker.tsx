@@ -6,6 +6,7 @@ import type { Found as FoundByText } from "../ports.ts";
 import { useFirst, useNames } from "../objects/names.ts";
 import { searched } from "../objects/searched.ts";
 import { wordOf } from "../objects/value.tsx";
+import { useChoice } from "../parts/choice.ts";
 import { t } from "../page-data.ts";
 import type { ControlProps } from "./controls.tsx";
 import style from "./forms.module.css";
@@ -27,16 +28,21 @@ const foundIn: Readonly<Record<Picked, (found: FoundByText) => Found[]>> = {
   application: ({ apps }) => apps.map(({ id, name, clientId }) => named(id, name, clientId)),
 };
 
-/** What the service finds by what was typed, where it is enough to look for. */
-function useFound(q: string | undefined, isEnough: boolean): FoundByText | undefined {
-  const { data } = useQuery({
+/**
+ * What the service finds by what was typed, where it is enough to look for; until the answer comes, by an older text.
+ *
+ * @returns `isAnswered` says whether it is by this text
+ */
+function useFound(q: string | undefined, isEnough: boolean) {
+  const { data, error, isPlaceholderData } = useQuery({
     queryKey: ["pick", q],
     queryFn: ({ signal }) => servicePort.find(searched(q ?? ""), signal),
     enabled: isEnough,
     staleTime: 0,
     placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
   });
-  return data;
+  const isFound = data !== undefined && !isPlaceholderData;
+  return { data, isAnswered: !isEnough || error !== null || isFound };
 }
 
 /** Chooses the organization to make something in where there is one alone. */
@@ -60,22 +66,30 @@ export function Picker({
   const id = typeof value === "string" ? value : "";
   const names = useNames([{ id }], [{ path: "id", as: kind }]);
   const [q, setQ] = useState<string>();
-  const [at, setAt] = useState(0);
   const list = useId();
   const isOpen = q !== undefined && [...q].length >= 2;
-  const data = useFound(q, isOpen);
+  const { data, isAnswered } = useFound(q, isOpen);
   const [isFocused, setFocused] = useState(false);
   const isEmpty = isFocused && !isOpen && id === "" && (q ?? "") === "";
   const first = useFirst(kind, isEmpty);
   const found = isEmpty ? first : isOpen && data !== undefined ? foundIn[kind](data) : [];
   useOnly(field, isEmpty && q === undefined ? first : [], set);
-  const current = Math.min(at, found.length - 1);
   const isNothing = isOpen && data !== undefined && found.length === 0;
-  const choose = (chosen: Found | undefined) => {
-    if (chosen === undefined) return;
+  const choose = (chosen: Found) => {
     set(chosen.id);
     setQ(undefined);
   };
+  const { current, reset, onKeyDown } = useChoice(found, {
+    keyOf: (each) => each.id,
+    isCurrent: isAnswered,
+    choose,
+  });
+  // What was typed and not chosen is the one thing that it finds, else an ID.
+  const [only, ...others] = found;
+  const isLeft = !isFocused && isOpen && isAnswered;
+  useEffect(() => {
+    if (isLeft && only !== undefined && others.length === 0) choose(only);
+  });
   return (
     <Labelled
       word={wordOf(field)}
@@ -100,28 +114,16 @@ export function Picker({
             onFocus={() => setFocused(true)}
             onBlur={() => {
               setFocused(false);
-              // What was typed and not chosen is the one thing that it finds, else an ID.
-              if ((q ?? "").trim() === "") return;
-              if (found.length === 1) choose(found[0]);
-              else set((q ?? "").trim());
+              const text = (q ?? "").trim();
+              if (text !== "") set(text);
             }}
             value={q ?? names[kind].get(id)?.name ?? id}
             onChange={({ target }) => {
               setQ(target.value);
-              setAt(0);
+              reset();
               if (id !== "") set("");
             }}
-            onKeyDown={(event) => {
-              const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-              if (step !== undefined) {
-                event.preventDefault();
-                setAt(Math.max(0, Math.min(found.length - 1, current + step)));
-              }
-              if (event.key === "Enter" && found.length > 0) {
-                event.preventDefault();
-                choose(found[current]);
-              }
-            }}
+            onKeyDown={onKeyDown}
           />
           <FoundList id={list} {...{ found, current, choose }} label={wordOf(field)} />
         </div>

@@ -1,10 +1,11 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useId, useState } from "react";
+import { useId } from "react";
 import { servicePort } from "../declared/service-port.ts";
 import type { Found } from "../ports.ts";
 import { searched } from "../objects/searched.ts";
+import { useChoice } from "../parts/choice.ts";
 import { t } from "../page-data.ts";
 import type { PageRoute } from "../routes.ts";
 import style from "./shell.module.css";
@@ -84,31 +85,17 @@ function useHits({ typed: q, pages, org }: Pick<Asked, "typed" | "pages" | "org"
 }
 
 function Box({ box, typed: q, setTyped: setQ, pages, org, close }: Asked & { close: () => void }) {
-  const [chosen, setChosen] = useState("");
-  /** The text was entered before its answer: its first hit is gone to once there is one. */
-  const [isEntered, setEntered] = useState(false);
   const list = useId();
   const { commands, objects, isAnswered, hint } = useHits({ typed: q, pages, org });
   const hits = [...commands, ...objects];
-  const current = Math.max(
-    0,
-    hits.findIndex(({ key }) => key === chosen),
-  );
-  const choose = (hit: Hit | undefined) => {
-    if (hit === undefined) return;
+  const choose = (hit: Hit) => {
     close();
     void hit.go();
   };
-  const enter = () => {
-    const hit = hits[current];
-    const isMeant = isAnswered || hit?.key === chosen || commands.length > 0;
-    if (isMeant) choose(hit);
-    else setEntered(true);
-  };
-  useEffect(() => {
-    if (!isEntered || !isAnswered) return;
-    setEntered(false);
-    choose(hits[0]);
+  const { current, reset, onKeyDown } = useChoice(hits, {
+    keyOf: ({ key }) => key,
+    isCurrent: isAnswered || commands.length > 0,
+    choose,
   });
   return (
     <>
@@ -127,18 +114,9 @@ function Box({ box, typed: q, setTyped: setQ, pages, org, close }: Asked & { clo
         value={q}
         onChange={({ target }) => {
           setQ(target.value);
-          setChosen("");
-          setEntered(false);
+          reset();
         }}
-        onKeyDown={(event) => {
-          const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-          if (step !== undefined) {
-            event.preventDefault();
-            const next = Math.max(0, Math.min(hits.length - 1, current + step));
-            setChosen(hits[next]?.key ?? "");
-          }
-          if (event.key === "Enter") enter();
-        }}
+        onKeyDown={onKeyDown}
       />
       <Hits id={list} hits={hits} current={current} choose={choose} />
       <p role="status" className={style["hint"]}>
