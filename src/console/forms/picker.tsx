@@ -74,7 +74,7 @@ export function Picker({
   const first = useFirst(kind, isEmpty);
   const found = isEmpty ? first : isOpen && data !== undefined ? foundIn[kind](data) : [];
   useOnly(field, isEmpty && q === undefined ? first : [], set);
-  const isNothing = isOpen && data !== undefined && found.length === 0;
+  const isNothing = isOpen && isAnswered && data !== undefined && found.length === 0;
   const choose = (chosen: Found) => {
     set(chosen.id);
     setQ(undefined);

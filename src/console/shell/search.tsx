@@ -41,10 +41,10 @@ export function Search({ onClose, ...asked }: Asked & { onClose: () => void }) {
 }
 
 /** What stands below the hits: what is missing, or that something went wrong. */
-const hintOf = (isEnough: boolean, error: unknown, count: number): string => {
+const hintOf = (isEnough: boolean, error: unknown, isNothing: boolean): string => {
   if (error !== null) return t("failed");
   if (!isEnough) return t("searchHint");
-  return count === 0 ? t("searchNone") : "";
+  return isNothing ? t("searchNone") : "";
 };
 
 /**
@@ -76,12 +76,8 @@ function useHits({ typed: q, pages, org }: Pick<Asked, "typed" | "pages" | "org"
       ? hitsOf(data, (to, id) => navigate({ to, params: { id }, search }))
       : [];
   const isAnswered = !isEnough || error !== null || (data !== undefined && !isPlaceholderData);
-  return {
-    commands,
-    objects,
-    isAnswered,
-    hint: hintOf(isEnough, error, [...commands, ...objects].length),
-  };
+  const isNothing = isAnswered && commands.length + objects.length === 0;
+  return { commands, objects, isAnswered, hint: hintOf(isEnough, error, isNothing) };
 }
 
 function Box({ box, typed: q, setTyped: setQ, pages, org, close }: Asked & { close: () => void }) {
