@@ -14,7 +14,7 @@ type Question = {
   end: () => void;
 };
 
-/** Whoever asks for metrics waits ten seconds for all, usually; without those of one, counters would seem to begin anew. */
+/** A scrape of the metrics usually has ten seconds; without the answer of one process the summed counters fall. */
 const answerMs = 5_000;
 
 /**

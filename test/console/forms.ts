@@ -7,7 +7,7 @@ import { until } from "../jobs/place.ts";
 import { bodyOf } from "../support/peer.ts";
 import { basic, paths } from "../support/oidc.ts";
 import { dialogOf } from "./tasks.ts";
-import { enter, enterAgain, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
+import { delaySearches, enter, enterAgain, expectQuiet, faultsOf, peer, shoot } from "./visits.ts";
 import type { ConsoleWorld } from "./world.ts";
 
 /** @param world what is looked at, once it is made */
@@ -134,20 +134,15 @@ export function describeForms(world: () => ConsoleWorld): void {
       for (const key of ["Tab", "Enter"]) {
         await field.fill("Marsh one");
         await page.getByRole("option", { name: /^Marsh one/ }).waitFor();
-        const released = Promise.withResolvers<void>();
-        await page.route(/SearchAll/, async (route) => {
-          await released.promise;
-          await route.continue();
-        });
+        const release = await delaySearches(page);
         await field.fill("marsh tw");
         await page.keyboard.press(key);
         assert.notEqual(await field.inputValue(), "Marsh one");
-        released.resolve();
+        release();
         await until(
           async () => (await field.inputValue()) === "Marsh two",
           `the other one by ${key}`,
         );
-        await page.unroute(/SearchAll/);
       }
       await page.keyboard.press("Escape");
       expectQuiet(visit);

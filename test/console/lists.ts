@@ -228,9 +228,9 @@ export function describeLists(): void {
       const id = await peer.addPerson({ username: "okapi-2" }, organizationId);
       for (const page of context.pages()) await page.locator(`tbody a[href*="${id}"]`).waitFor();
       // Of the end of what a closed window held a busy browser tells late, or not at all.
-      const held = () => [...streams].filter((each) => !each.frame().page().isClosed());
-      for (let n = 0; held().length > 1 && n < 100; n++) await delay(100);
-      assert.equal(held().length, 1);
+      const openStreams = () => [...streams].filter((each) => !each.frame().page().isClosed());
+      for (let n = 0; openStreams().length > 1 && n < 100; n++) await delay(100);
+      assert.equal(openStreams().length, 1);
     });
 
     it("asks no more by itself after a part of it was refused", async () => {

@@ -1,17 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Page } from "playwright-core";
-import { enterAgain, expectQuiet, faultsOf, shoot } from "./visits.ts";
-
-/** Searches are answered once what is returned is called. */
-async function holdAnswers(page: Page): Promise<() => void> {
-  const released = Promise.withResolvers<void>();
-  await page.route(/SearchAll/, async (route) => {
-    await released.promise;
-    await route.continue();
-  });
-  return released.resolve;
-}
+import { delaySearches, enterAgain, expectQuiet, faultsOf, shoot } from "./visits.ts";
 
 /** The box for everything; the world of `pages.spec` has what begins with "aardvark". */
 export function describeSearch(): void {
@@ -76,7 +65,7 @@ export function describeSearch(): void {
       await box.fill("aardvark-0");
       const options = page.getByRole("option");
       await options.filter({ hasText: "aardvark-00" }).first().waitFor();
-      const release = await holdAnswers(page);
+      const release = await delaySearches(page);
       await box.fill("aardvark-17");
       await page.keyboard.press("Enter");
       assert.ok((await options.count()) > 1, "those of the older answer");
@@ -96,13 +85,13 @@ export function describeSearch(): void {
       const nothing = page.getByRole("status").getByText("Nothing found");
       await nothing.waitFor();
       assert.equal(await box.count(), 1);
-      const answer = await holdAnswers(page);
+      const answer = await delaySearches(page);
       await box.fill("aardvark-2");
       await nothing.waitFor({ state: "detached" });
       answer();
       const options = page.getByRole("option");
       await options.filter({ hasText: "aardvark-29" }).waitFor();
-      const release = await holdAnswers(page);
+      const release = await delaySearches(page);
       await box.fill("aardvark-3");
       await page.keyboard.press("ArrowDown");
       const chosen = page.locator('[role=option][aria-selected="true"]');

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Page } from "playwright-core";
+import { until } from "../jobs/place.ts";
 import { bodyOf } from "../support/peer.ts";
 import { password } from "../support/login.ts";
 import { dialogOf, done, rowOf } from "./tasks.ts";
@@ -76,10 +77,8 @@ export function describeSessions(): void {
       await rowOf(page, "Browser 1 of Bittern").waitFor();
       await page.reload();
       await rowOf(page, "Browser 1 of Bittern").waitFor();
-      assert.equal(
-        await page.getByRole("combobox", { name: "Person" }).inputValue(),
-        "Bittern Heron",
-      );
+      const person = page.getByRole("combobox", { name: "Person" });
+      await until(async () => (await person.inputValue()) === "Bittern Heron", "the name");
       const day = (days: number): string => {
         const at = new Date(peer.now().getTime() + days * 86_400_000);
         return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);

@@ -203,3 +203,13 @@ export function expectQuiet({ misdeeds, refused }: Entered): void {
   assert.deepEqual(refused, []);
   assert.deepEqual(misdeeds, []);
 }
+
+/** Searches by a text get no answer until the function that is returned is called. */
+export async function delaySearches(page: Page): Promise<() => void> {
+  const released = Promise.withResolvers<void>();
+  await page.route(/SearchAll/, async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  return released.resolve;
+}

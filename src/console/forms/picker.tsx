@@ -1,10 +1,8 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useState } from "react";
-import { servicePort } from "../declared/service-port.ts";
 import type { Field, Picked } from "../declared/declare.ts";
 import type { Found as FoundByText } from "../ports.ts";
 import { useFirst, useNames } from "../objects/names.ts";
-import { searched } from "../objects/searched.ts";
+import { useFound } from "../objects/found.ts";
 import { wordOf } from "../objects/value.tsx";
 import { useChoice } from "../parts/choice.ts";
 import { t } from "../page-data.ts";
@@ -28,23 +26,6 @@ const foundIn: Readonly<Record<Picked, (found: FoundByText) => Found[]>> = {
   application: ({ apps }) => apps.map(({ id, name, clientId }) => named(id, name, clientId)),
 };
 
-/**
- * What the service finds by what was typed, where it is enough to look for; until the answer comes, by an older text.
- *
- * @returns `isAnswered` says whether it is by this text
- */
-function useFound(q: string | undefined, isEnough: boolean) {
-  const { data, error, isPlaceholderData } = useQuery({
-    queryKey: ["pick", q],
-    queryFn: ({ signal }) => servicePort.find(searched(q ?? ""), signal),
-    enabled: isEnough,
-    staleTime: 0,
-    placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
-  });
-  const isFound = data !== undefined && !isPlaceholderData;
-  return { data, isAnswered: !isEnough || error !== null || isFound };
-}
-
 /** Chooses the organization to make something in where there is one alone. */
 function useOnly({ path }: Field, first: readonly Found[], set: ControlProps["set"]): void {
   const [only, ...others] = first;
@@ -67,28 +48,21 @@ export function Picker({
   const names = useNames([{ id }], [{ path: "id", as: kind }]);
   const [q, setQ] = useState<string>();
   const list = useId();
-  const isOpen = q !== undefined && [...q].length >= 2;
-  const { data, isAnswered } = useFound(q, isOpen);
+  const { found: byText, isEnough: isOpen, isAnswered } = useFound(q ?? "", { staleTime: 0 });
   const [isFocused, setFocused] = useState(false);
   const isEmpty = isFocused && !isOpen && id === "" && (q ?? "") === "";
   const first = useFirst(kind, isEmpty);
-  const found = isEmpty ? first : isOpen && data !== undefined ? foundIn[kind](data) : [];
+  const found = isEmpty ? first : byText === undefined ? [] : foundIn[kind](byText);
   useOnly(field, isEmpty && q === undefined ? first : [], set);
-  const isNothing = isOpen && isAnswered && data !== undefined && found.length === 0;
+  const isNothing = isAnswered && byText !== undefined && found.length === 0;
   const choose = (chosen: Found) => {
     set(chosen.id);
     setQ(undefined);
   };
-  const { current, reset, onKeyDown } = useChoice(found, {
+  const { current, reset, leave, onKeyDown } = useChoice(found, {
     keyOf: (each) => each.id,
     isCurrent: isAnswered,
     choose,
-  });
-  // What was typed and not chosen is the one thing that it finds, else an ID.
-  const [only, ...others] = found;
-  const isLeft = !isFocused && isOpen && isAnswered;
-  useEffect(() => {
-    if (isLeft && only !== undefined && others.length === 0) choose(only);
   });
   return (
     <Labelled
@@ -115,7 +89,10 @@ export function Picker({
             onBlur={() => {
               setFocused(false);
               const text = (q ?? "").trim();
-              if (text !== "") set(text);
+              if (text === "") return;
+              // What was typed and not chosen is the one thing that it finds, else an ID.
+              set(text);
+              leave();
             }}
             value={q ?? names[kind].get(id)?.name ?? id}
             onChange={({ target }) => {

@@ -13,7 +13,8 @@ type Of<T> = {
  */
 export function useChoice<T>(list: readonly T[], { keyOf, isCurrent, choose }: Of<T>) {
   const [chosen, setChosen] = useState("");
-  const [isEntered, setEntered] = useState(false);
+  /** What is taken once it is known what the text finds. */
+  const [awaited, setAwaited] = useState<"first" | "only">();
   const at = list.findIndex((each) => keyOf(each) === chosen);
   const current = Math.max(0, at);
   const chooseAt = (place: number) => {
@@ -21,9 +22,9 @@ export function useChoice<T>(list: readonly T[], { keyOf, isCurrent, choose }: O
     if (each !== undefined) choose(each);
   };
   useEffect(() => {
-    if (!isEntered || !isCurrent) return;
-    setEntered(false);
-    chooseAt(0);
+    if (awaited === undefined || !isCurrent) return;
+    setAwaited(undefined);
+    if (awaited === "first" || list.length === 1) chooseAt(0);
   });
   return {
     /** The place in the list of what Enter takes. */
@@ -31,7 +32,11 @@ export function useChoice<T>(list: readonly T[], { keyOf, isCurrent, choose }: O
     /** To be called when the text is another one. */
     reset() {
       setChosen("");
-      setEntered(false);
+      setAwaited(undefined);
+    },
+    /** To be called when the field is left: what the text finds is taken if it is one thing. */
+    leave() {
+      setAwaited((before) => before ?? "only");
     },
     onKeyDown(event: KeyboardEvent) {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -44,7 +49,7 @@ export function useChoice<T>(list: readonly T[], { keyOf, isCurrent, choose }: O
       if (event.key !== "Enter" || isForForm) return;
       event.preventDefault();
       if (isCurrent || at >= 0) chooseAt(current);
-      else setEntered(true);
+      else setAwaited("first");
     },
   };
 }

@@ -1,10 +1,8 @@
 import { Dialog } from "@base-ui/react/dialog";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useId } from "react";
-import { servicePort } from "../declared/service-port.ts";
 import type { Found } from "../ports.ts";
-import { searched } from "../objects/searched.ts";
+import { useFound } from "../objects/found.ts";
 import { useChoice } from "../parts/choice.ts";
 import { t } from "../page-data.ts";
 import type { PageRoute } from "../routes.ts";
@@ -54,13 +52,7 @@ const hintOf = (isEnough: boolean, error: unknown, isNothing: boolean): string =
  */
 function useHits({ typed: q, pages, org }: Pick<Asked, "typed" | "pages" | "org">) {
   const navigate = useNavigate();
-  const isEnough = [...q].length >= 2;
-  const { data, error, isPlaceholderData } = useQuery({
-    queryKey: ["find", q],
-    queryFn: ({ signal }) => servicePort.find(searched(q), signal),
-    enabled: isEnough,
-    placeholderData: keepPreviousData, // the library’s name for what is shown until the answer comes
-  });
+  const { found, error, isEnough, isAnswered } = useFound(q);
   const search = org === undefined ? {} : { org };
   const commands: Hit[] = [...pages, firstSteps]
     .filter(({ page }) => t(page.word).toLowerCase().startsWith(q.toLowerCase()))
@@ -72,10 +64,7 @@ function useHits({ typed: q, pages, org }: Pick<Asked, "typed" | "pages" | "org"
       go: () => navigate({ to: path, search: within }),
     }));
   const objects =
-    isEnough && data !== undefined
-      ? hitsOf(data, (to, id) => navigate({ to, params: { id }, search }))
-      : [];
-  const isAnswered = !isEnough || error !== null || (data !== undefined && !isPlaceholderData);
+    found === undefined ? [] : hitsOf(found, (to, id) => navigate({ to, params: { id }, search }));
   const isNothing = isAnswered && commands.length + objects.length === 0;
   return { commands, objects, isAnswered, hint: hintOf(isEnough, error, isNothing) };
 }
