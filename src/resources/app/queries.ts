@@ -37,7 +37,7 @@ function appFinder(deps: Pick<Deps, "db" | "tenancy">): Finder<AppRow> {
   const { id, clientId, nameFolded } = deps.db.table(apps);
   return finder(deps.db, apps, {
     keys: (text) => [eq(id, text), eq(clientId, text)],
-    names: [nameFolded],
+    names: [[nameFolded]],
     visible: visibleTo(deps),
   });
 }

@@ -11,8 +11,8 @@ import type { Row, Table } from "../../storage/table.ts";
 type Found = {
   /** The text as it was given: the object that has it is the one that is meant. */
   keys: (text: string, instanceId: string) => readonly SQL[];
-  /** Folds of names: an object is found by how one of them begins. */
-  names: readonly Column[];
+  /** Folds of names: an object is found by how one of them begins. Behind each what an index has between it and the ID. */
+  names: readonly (readonly [Column, ...Column[]])[];
   /** The rows that the caller may read. */
   visible: (scope: Scope) => Awaitable<readonly (SQL | undefined)[]>;
 };
@@ -40,7 +40,8 @@ export function finder<T extends Table>(
     const scope: Scope = { ...caller, policy };
     const { instanceId } = scope;
     const ofInstance = eq(columns.instanceId, instanceId);
-    const readable = and(ofInstance, ...(await visible(scope)));
+    const kept = (await visible(scope)).filter((each) => each !== undefined);
+    const readable = and(ofInstance, ...kept);
     const readsAll = scope.permissions.reach(policy.read).everywhere;
     const folded = caseFold(text);
     const begins = (name: Column) =>
@@ -48,19 +49,21 @@ export function finder<T extends Table>(
         ? matchesText(db, { exact: name, folded: name }, startsWith, text)
         : sql`substr(${name}, 1, ${[...folded].length}) = ${folded}`;
     const order = (name: Column) => (readsAll ? asc(name) : sql`${name} || ''`);
-    const reads = await readsOf(db, table, { instanceId, ofInstance });
+    // Where no row is passed over, an index ends after `limit` of them.
+    const reads =
+      readsAll && kept.length === 0 ? db : await readsOf(db, table, { instanceId, ofInstance });
     const { id } = columns;
     const ofId = { id: sql<string>`${id}` };
     const found = await reads.snapshot((read) => [
       ...keys(text, instanceId).map((key) =>
         read.select(ofId).from(t).where(and(readable, key)).limit(limit),
       ),
-      ...names.map((name) =>
+      ...names.map(([name, ...ties]) =>
         read
           .select(ofId)
           .from(t)
           .where(and(readable, begins(name)))
-          .orderBy(order(name), asc(id))
+          .orderBy(order(name), ...ties.map(asc), asc(id))
           .limit(limit),
       ),
     ]);

@@ -155,7 +155,7 @@ export function organizationFinder(deps: Pick<Deps, "db" | "tenancy">): Finder<O
   const { id, nameFolded } = deps.db.table(organizations);
   return finder(deps.db, organizations, {
     keys: (text) => [eq(id, text)],
-    names: [nameFolded],
+    names: [[nameFolded]],
     visible: visibleTo(deps),
   });
 }

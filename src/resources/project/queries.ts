@@ -69,7 +69,7 @@ export function projectFinder(
   const { id, nameFolded } = deps.db.table(projects.table);
   return finder(deps.db, projects.table, {
     keys: (text) => [eq(id, text)],
-    names: [nameFolded],
+    names: [[nameFolded]],
     visible: visibleTo(deps),
   });
 }

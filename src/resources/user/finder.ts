@@ -45,7 +45,7 @@ export function userFinder({
       hasExternalId(text),
       hasClientId(instanceId, text),
     ],
-    names: [t.usernameFolded, t.emailFolded, t.displayNameFolded],
+    names: [[t.usernameFolded, t.organizationId], [t.emailFolded], [t.displayNameFolded]],
     visible: visibleUsers({ db, tenancy }),
   });
   return async (scope, asked) => {
