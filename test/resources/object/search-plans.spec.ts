@@ -212,6 +212,8 @@ describe("a search over everything", () => {
         const query = queries[at] ?? assert.fail();
         assert.ok(isNarrowed(plan, query), [query.sql, ...plan].join("\n"));
         assert.ok(!plan.some((step) => /SubPlan|CORRELATED/.test(step)), plan.join("\n"));
+        // PostgreSQL sorts where it takes the matches for few.
+        if (engine === "sqlite") assert.ok(!isSorted(plan), [query.sql, ...plan].join("\n"));
       }
     });
   }
