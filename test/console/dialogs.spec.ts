@@ -20,7 +20,6 @@ import { type ConsoleWorld, makeConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
 before(async () => {
-  assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
   // Braces mean something in texts.
   world = await makeConsoleWorld(peer, (kind) => (kind === "text" ? evil : payload(kind)));
 });

@@ -4,15 +4,8 @@ import { after, before, describe, it } from "node:test";
 import { bodyOf } from "../support/peer.ts";
 import { roundsOf } from "../support/rounds.ts";
 import { describeAccess } from "./access.ts";
-import { describeAhead, describeSignedOut } from "./ahead.ts";
+import { describeAhead } from "./ahead.ts";
 import { addressesOf } from "./addresses.ts";
-import { describeChanges } from "./changes.ts";
-import { describeHistory } from "./history.ts";
-import { describeDomains } from "./domains.ts";
-import { describeLists } from "./lists.ts";
-import { describeNotices } from "./notices.ts";
-import { describeSessions } from "./sessions.ts";
-import { describeDisturbed } from "./disturbed.ts";
 import { describeForms } from "./forms.ts";
 import { describeHome } from "./home.ts";
 import { describeSearch } from "./search.ts";
@@ -36,8 +29,6 @@ let organizationId = "";
 let world: ConsoleWorld;
 
 before(async () => {
-  // The first request for a page may have to wait until the pages are built.
-  assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
   world = await makeConsoleWorld(peer, (kind) => {
     if (["organization", "app"].includes(kind)) return `Aardvark ${kind} ${evil}`;
     // Braces mean something in texts.
@@ -315,12 +306,4 @@ describeSearch();
 describeHome(() => world);
 describeAccess(() => world);
 describeAhead(() => world);
-describeSignedOut();
-describeChanges();
-describeHistory();
-describeLists();
-describeSessions();
-describeDomains();
-describeDisturbed();
-describeNotices();
 describeForms(() => world);

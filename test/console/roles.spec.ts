@@ -8,7 +8,6 @@ import { type ConsoleWorld, makeConsoleWorld } from "./world.ts";
 
 let world: ConsoleWorld;
 before(async () => {
-  assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
   world = await makeConsoleWorld(peer, (kind) => `Zoo ${kind}`);
 });
 after(endVisits);

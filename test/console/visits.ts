@@ -17,6 +17,8 @@ const outside = systemResolver();
 export const peer: OidcPeer = await startOidc({
   resolver: { ...outside, texts: async (name) => txtRecords.get(name) ?? [] },
 });
+// The first request for a page waits until the pages are built.
+assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
 const browser: TestBrowser = await startBrowser();
 
 export async function endVisits(): Promise<void> {

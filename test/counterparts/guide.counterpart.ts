@@ -16,7 +16,6 @@ let visit: Entered;
 let projectId: string;
 
 before(async () => {
-  assert.equal((await fetch(`${peer.issuer}/ui/console`)).status, 200);
   visit = await enter("/ui/console/people");
   projectId = String(bodyOf(await peer.post("/projects", { name: "Guide" }), 201).details.id);
 });

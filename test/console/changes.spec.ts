@@ -1,0 +1,16 @@
+// Run: alone, early
+import { after } from "node:test";
+import { describeChanges } from "./changes.ts";
+import { describeDisturbed } from "./disturbed.ts";
+import { describeDomains } from "./domains.ts";
+import { describeHistory } from "./history.ts";
+import { describeNotices } from "./notices.ts";
+import { endVisits } from "./visits.ts";
+
+after(endVisits);
+
+describeChanges();
+describeDisturbed();
+describeDomains();
+describeHistory();
+describeNotices();
