@@ -1,5 +1,7 @@
 // Run: shared
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { describe, it } from "node:test";
 import { DomainError } from "../../src/errors.ts";
 import { openSqlite } from "../../src/storage/sqlite/driver.ts";
@@ -25,6 +27,9 @@ async function counted(db: Database, numbers: number, source = "one"): Promise<u
   ]);
   return rows[0]?.n;
 }
+
+const commOf = (thread: string): string =>
+  readFileSync(`/proc/self/task/${thread}/comm`, "utf8").trim();
 
 async function served() {
   const place = await filePlace();
@@ -60,6 +65,17 @@ describe("a read of SQLite that takes long", () => {
       ...Array.from({ length: 20 }, (_, at) => `read n${at}`),
       "counted 5000000",
     ]);
+  });
+
+  it("is done by a thread of lower priority than that of the event loop", async () => {
+    await using store = await served();
+    const ofLoop = getPriority();
+    const isReader = (thread: string) => commOf(thread) === "reader-thread";
+    await counted(store.db, 1);
+    const readers = readdirSync("/proc/self/task").filter(isReader);
+    assert.notEqual(readers.length, 0);
+    for (const reader of readers) assert.equal(getPriority(Number(reader)), Math.max(10, ofLoop));
+    assert.equal(getPriority(), ofLoop);
   });
 
   it("is refused where too many wait, those of the source that has most", async () => {

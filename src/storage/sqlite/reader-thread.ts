@@ -3,6 +3,7 @@ import "../../hardened.js";
 import { parentPort, workerData } from "node:worker_threads";
 import Sqlite from "better-sqlite3";
 import type { ThreadAnswer } from "../../threads/pool.ts";
+import { stepBackAsThread } from "../../threads/priority.ts";
 import { toSend } from "./errors.ts";
 import type { QueryResponse, ThreadQuery } from "./lengthy.ts";
 import { rememberStatements } from "./statements.ts";
@@ -10,6 +11,8 @@ import { rememberStatements } from "./statements.ts";
 const port = parentPort;
 const { path } = workerData as { path: string };
 if (port === null) throw new Error("it runs as a thread");
+
+stepBackAsThread();
 
 let opened: ReturnType<typeof open> | undefined;
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { constants, setPriority } from "node:os";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import Sqlite from "better-sqlite3";
 import { bareEnv } from "../../threads/bare-env.ts";
+import { stepBack } from "../../threads/priority.ts";
 import { storeDamaged } from "../refusals.ts";
 import { isDamage } from "./errors.ts";
 
@@ -82,7 +82,7 @@ function lookBeside(path: string, signal: AbortSignal): ChildProcess {
     env: bareEnv(),
     signal,
   });
-  stepBack(child.pid);
+  if (child.pid !== undefined) stepBack(child.pid);
   return child;
 }
 
@@ -96,12 +96,4 @@ function wordOf(child: ChildProcess): Promise<string | undefined> {
     reject(new Error(`the process that looks for damage ended with ${code}`));
   });
   return promise;
-}
-
-function stepBack(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_LOW);
-  } catch {
-    // It has ended already, or may not: then it takes its share.
-  }
 }
