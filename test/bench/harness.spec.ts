@@ -103,9 +103,8 @@ describe("the load", () => {
     const all = ["a", "b", "c"];
     const inTurn = all.map((text) => Buffer.from(text).toString("base64"));
     const { bodies } = await bodiesOf({ bodies: inTurn });
-    for (const text of all) {
-      const share = bodies.filter((body) => body === text).length / bodies.length;
-      assert.ok(Math.abs(share - 1 / 3) < 0.1, `${text}: ${share}`);
-    }
+    const counts = all.map((text) => bodies.filter((body) => body === text).length);
+    // Of each connection one may be under way at the end.
+    assert.ok(Math.max(...counts) - Math.min(...counts) <= 3, counts.join());
   });
 });

@@ -8,10 +8,13 @@ const pace = { leaseMs: 60_000, renewMs: 10_000, pollMs: 1_000, stopWithinMs: 0 
 
 /** A process that has begun with a job and does not come to its end. */
 async function stuck(store: Store, place: Parameters<typeof openStore>[0]) {
-  const process = await openStore(place, () => new Date());
+  await using opened = new AsyncDisposableStack();
+  const process = opened.use(await openStore(place, () => new Date()));
   const handler = () => new Promise<never>(() => {});
   const worker = startWorker(process, handler, { pace, holder: process.db.processName });
+  opened.use(worker);
   await until(async () => (await stored(store))[0]?.attempts === 1, "the job is at work");
+  opened.move();
   return { process, worker };
 }
 

@@ -85,6 +85,15 @@ describe("a database of tests that somebody had before", () => {
     await left.end();
   });
 
+  it("has connections that nobody else ends, though their client ends twice", async () => {
+    await using database = await databaseOf(schema);
+    const { client, process } = await seen(database);
+    await Promise.all([client.end(), client.end()]);
+    const again = await connected(database.url);
+    assert.deepEqual(await read(again, backend), process);
+    await again.end();
+  });
+
   it("has no connection that was left in a transaction", async () => {
     const before = await databaseOf(schema);
     const { client, process } = await seen(before);

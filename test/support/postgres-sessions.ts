@@ -37,8 +37,19 @@ export async function endSessions(url: string): Promise<void> {
 }
 
 class Client extends pg.Client {
+  #ended: Promise<void> | undefined;
+
   constructor(config: pg.ClientConfig = {}) {
     super(settled(config));
+  }
+
+  // A second goodbye would reach whoever has the connection by then.
+  override end(): Promise<void>;
+  override end(callback: (error?: Error) => void): void;
+  override end(callback?: (error?: Error) => void): Promise<void> | void {
+    const ended = (this.#ended ??= super.end());
+    if (callback === undefined) return ended;
+    ended.then(() => callback(), callback);
   }
 }
 class Pool extends pg.Pool {
