@@ -8,13 +8,13 @@ export const stepBack = (pid: number): void => lower(pid, PRIORITY_LOW);
 
 /** Lets the event loop have a core before the thread that calls. Elsewhere than on Linux a priority is that of the process. */
 export function stepBackAsThread(): void {
-  if (process.platform !== "linux" || getPriority(thisThread) >= PRIORITY_BELOW_NORMAL) return;
-  lower(thisThread, PRIORITY_BELOW_NORMAL);
+  if (process.platform === "linux") lower(thisThread, PRIORITY_BELOW_NORMAL);
 }
 
 function lower(pid: number, priority: number): void {
   try {
-    setPriority(pid, priority);
+    // The larger number is the lower priority; one that is lower already may not be raised.
+    if (getPriority(pid) < priority) setPriority(pid, priority);
   } catch {
     // The process has ended, or a filter of system calls refuses it: then it takes its share.
   }

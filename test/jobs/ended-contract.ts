@@ -11,8 +11,8 @@ async function stuck(store: Store, place: Parameters<typeof openStore>[0]) {
   await using opened = new AsyncDisposableStack();
   const process = opened.use(await openStore(place, () => new Date()));
   const handler = () => new Promise<never>(() => {});
-  const worker = startWorker(process, handler, { pace, holder: process.db.processName });
-  opened.use(worker);
+  const holder = process.db.processName;
+  const worker = opened.use(startWorker(process, handler, { pace, holder }));
   await until(async () => (await stored(store))[0]?.attempts === 1, "the job is at work");
   opened.move();
   return { process, worker };

@@ -7,7 +7,7 @@ const searched = (q: string): string => (/^\+[\d\s()./-]+$/.test(q) ? q.replace(
 /**
  * What the service finds by a text, where that is long enough to look for; until the answer comes, by an older text.
  *
- * @param more `staleTime`: for how long, in milliseconds, an answer is not asked for anew
+ * @param more `staleTime`: for how long, in milliseconds, an answer is not requested again
  * @returns `isAnswered` says whether nothing more is to come: what is found is by this text, or the call failed
  */
 export function useFound(q: string, more: { staleTime?: number } = {}) {

@@ -40,8 +40,8 @@ export function finder<T extends Table>(
     const scope: Scope = { ...caller, policy };
     const { instanceId } = scope;
     const ofInstance = eq(columns.instanceId, instanceId);
-    const kept = (await visible(scope)).filter((each) => each !== undefined);
-    const readable = and(ofInstance, ...kept);
+    const filters = (await visible(scope)).filter((each) => each !== undefined);
+    const readable = and(ofInstance, ...filters);
     const readsAll = scope.permissions.reach(policy.read).everywhere;
     const folded = caseFold(text);
     const begins = (name: Column) =>
@@ -49,9 +49,9 @@ export function finder<T extends Table>(
         ? matchesText(db, { exact: name, folded: name }, startsWith, text)
         : sql`substr(${name}, 1, ${[...folded].length}) = ${folded}`;
     const order = (name: Column) => (readsAll ? asc(name) : sql`${name} || ''`);
-    // Where no row is passed over, an index ends after `limit` of them.
+    // Where no row is filtered out, no more than `limit` of them are read from an index.
     const reads =
-      readsAll && kept.length === 0 ? db : await readsOf(db, table, { instanceId, ofInstance });
+      readsAll && filters.length === 0 ? db : await readsOf(db, table, { instanceId, ofInstance });
     const { id } = columns;
     const ofId = { id: sql<string>`${id}` };
     const found = await reads.snapshot((read) => [
