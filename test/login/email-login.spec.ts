@@ -251,7 +251,7 @@ describe("the link of such a mail (L9)", () => {
   it("shows nothing of what somebody else puts in its place", async () => {
     const query = new URLSearchParams({ login: "x", code: "call 0900 123456" });
     const shown = await userAgent(peer.issuer).open(`${page}/link?${query}`);
-    assert.doesNotMatch(shown.html, /call 0900|0900 ?123456/);
+    assert.doesNotMatch(shown.html, /call.{0,3}0900|0900.{0,3}123456/);
   });
 
   it("with a wrong code leads to the page that asks for it, and counts it", async () => {

@@ -43,7 +43,7 @@ class Client extends pg.Client {
     super(settled(config));
   }
 
-  // A second goodbye would reach whoever has the connection by then.
+  // To end it a second time would close the connection of the client that uses it next.
   override end(): Promise<void>;
   override end(callback: (error?: Error) => void): void;
   override end(callback?: (error?: Error) => void): Promise<void> | void {
