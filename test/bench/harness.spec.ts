@@ -108,4 +108,11 @@ describe("the load", () => {
     // Of each connection one may be under way at the end.
     assert.ok(Math.max(...counts) - Math.min(...counts) <= 3, counts.join());
   });
+
+  it("does not count what a generator warms up with", async () => {
+    const { bodies, result } = await bodiesOf({ perSecond: 50, warmUpSeconds: 1 });
+    assert.equal(result.problem, "");
+    assert.ok(result.requests > 0 && bodies.length > result.requests);
+    assert.ok(result.seconds <= 1);
+  });
 });

@@ -112,13 +112,14 @@ const senders = await Promise.all(
   ),
 );
 const started = performance.now();
-const end = started + seconds * 1000;
+const counted = started + (spec.warmUpSeconds ?? 0) * 1000;
+const end = counted + seconds * 1000;
 async function sendOne(send: Send, at: number): Promise<void> {
   const problem = await send(nextRequest());
   const now = performance.now();
   if (problem !== "") problems.set(problem, (problems.get(problem) ?? 0) + 1);
   // Of an open loop all count that were sent in time: those that end late are what it looks for.
-  else if (now <= end || spec.perSecond !== undefined) latencies.push(now - at);
+  else if (at >= counted && (now <= end || spec.perSecond !== undefined)) latencies.push(now - at);
 }
 
 async function afterEachAnswer(): Promise<void> {
@@ -158,7 +159,7 @@ async function atRate(perSecond: number): Promise<void> {
 }
 
 await (spec.perSecond === undefined ? afterEachAnswer() : atRate(spec.perSecond));
-const lasted = (Math.min(performance.now(), end) - started) / 1000;
+const lasted = (Math.min(performance.now(), end) - counted) / 1000;
 const result: LoadResult = {
   // A pair of requests is one of what is measured.
   requests: feed?.next === undefined ? latencies.length : latencies.length / 2,

@@ -17,6 +17,8 @@ export type LoadSpec = {
   answerBytes?: number;
   /** An open loop: so many requests a second, however long answers take, instead of one after each answer; one at a time on a connection. */
   perSecond?: number;
+  /** With `perSecond`: a generator that has just started is slow itself, so what it sends in so many seconds before the load is not counted. */
+  warmUpSeconds?: number;
   /** HTTP/1.1 only: values that requests carry in the place of `counterMark`, each once. */
   feed?: Feed;
 };
