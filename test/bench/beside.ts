@@ -9,7 +9,7 @@ import { flushesIn, watchedBy } from "../faults/flush-watch.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { rowsOf } from "./builds.ts";
 import { median, ratioOf } from "./judge.ts";
-import { runLoad } from "./load/load.ts";
+import { generatorOf, runLoad } from "./load/load.ts";
 import type { LoadResult, LoadSpec } from "./load/spec.ts";
 import { atExit, tools } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
@@ -129,7 +129,7 @@ const lasts = warmUpSeconds + seconds;
 const of = (name: string, what: (one: Found) => number) =>
   median((found.get(name) ?? []).map(what));
 console.log(
-  `${flags.rate} introspections a second, ${users} users, ms, medians of ${rounds} rounds`,
+  `${flags.rate} introspections a second (${generatorOf(load)}), ${users} users, ms, medians of ${rounds} rounds`,
 );
 console.log(
   `${"".padEnd(20)} ${"p50".padStart(6)} ${"p99".padStart(6)} ${"to quiet".padStart(9)} ${"no core, ms a second".padStart(21)} ${"besides, a second".padStart(18)}`,

@@ -5,7 +5,10 @@ import { percentile } from "../judge.ts";
 import { atExit, loadCore, runPinned } from "../process.ts";
 import type { LoadResult, LoadSpec } from "./spec.ts";
 
-/** Load over HTTP/2 by h2load. */
+/**
+ * Load by h2load, over HTTP/2, or over HTTP/1.1 at a rate. Each of its connections then sends when it is due, one after another, so that requests
+ * are as far apart as the rate says.
+ */
 export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), "idsvc-bench-h2-"));
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -18,15 +21,13 @@ export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResul
       `${name}: ${value}`,
     ]);
     const url = `http://127.0.0.1:${spec.port}${spec.path}`;
-    const shape = [`-c${spec.connections}`, `-m${spec.streams}`, "-t1", "-D", String(seconds)];
+    const shape = [`-c${spec.connections}`, "-t1", ...pace(spec, seconds)];
     const files = ["-d", data, `--log-file=${log}`];
     const out = await runPinned(loadCore, ["h2load", ...shape, ...files, ...headers, url]);
     const number = (pattern: RegExp) => Number(pattern.exec(out)?.[1] ?? Number.NaN);
-    const requests = number(/, (\d+) succeeded/);
-    const latencies = readFileSync(log, "utf8")
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => Number(line.slice(line.lastIndexOf("\t") + 1)) / 1000);
+    const answered = number(/, (\d+) succeeded/);
+    const latencies = latenciesIn(readFileSync(log, "utf8"), spec.warmUpSeconds ?? 0);
+    const requests = spec.perSecond === undefined ? answered : latencies.length;
     const problems = ["failed", "errored", "timeout"]
       .map((kind) => [number(new RegExp(`, (\\d+) ${kind}`)), kind] as const)
       .filter(([count]) => count > 0)
@@ -34,13 +35,13 @@ export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResul
     const bytes = number(/\((\d+)\) data/);
     const { answerBytes } = spec;
     // What is under way at the end is answered after the count. Whole numbers: it may well be all of it.
-    const most = requests + spec.connections * spec.streams;
+    const most = answered + spec.connections * spec.streams;
     if (
       answerBytes !== undefined &&
-      !(bytes >= answerBytes * requests * 0.999 && bytes <= answerBytes * most)
+      !(bytes >= answerBytes * answered * 0.999 && bytes <= answerBytes * most)
     ) {
       problems.push(
-        `answers have ${(bytes / requests).toFixed(1)} bytes instead of ${answerBytes}`,
+        `answers have ${(bytes / answered).toFixed(1)} bytes instead of ${answerBytes}`,
       );
     }
     if (!(requests > 0)) problems.push(`h2load made no request: ${out}`);
@@ -55,4 +56,22 @@ export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResul
     callOff();
     remove();
   }
+}
+
+/** For how long, or at a rate how many requests. */
+function pace({ connections, streams, perSecond, warmUpSeconds = 0 }: LoadSpec, seconds: number) {
+  if (perSecond === undefined) return [`-m${streams}`, "-D", String(seconds)];
+  const requests = Math.ceil(perSecond * (warmUpSeconds + seconds));
+  // A connection a millisecond: all that begin at once would send at once.
+  const apart = ["-r1", "--rate-period=1ms", `--rps=${perSecond / connections}`];
+  return ["--h1", "-m1", "-n", String(requests), ...apart];
+}
+
+/** Milliseconds of each request, of those that were sent after the warm-up. Lines are: microseconds of the start, status, microseconds. */
+function latenciesIn(log: string, warmUpSeconds: number): number[] {
+  const lines = log.split("\n").filter((line) => line !== "");
+  const requests = lines.map((line) => line.split("\t").map(Number) as [number, number, number]);
+  const first = requests.reduce((least, [start]) => Math.min(least, start), Infinity);
+  const counted = first + warmUpSeconds * 1e6;
+  return requests.filter(([start]) => start >= counted).map(([, , took]) => took / 1000);
 }

@@ -8,13 +8,16 @@ const generator = join(import.meta.dirname, "generator.ts");
 const logIns = join(import.meta.dirname, "log-ins.ts");
 
 /**
- * Which generator drives a spec: h2load sends one body only, and wrk speaks HTTP/1.1 only; both ask again after each answer. Where values may be used up, only the
+ * Which generator drives a spec: h2load sends one body only, and wrk speaks HTTP/1.1 only and knows no rate. Where values may be used up, only the
  * one built in can end the load with them.
  */
 export function generatorOf(spec: LoadSpec): "wrk" | "h2load" | "built-in" {
-  const { protocol, counted, bodies, feed, perSecond } = spec;
-  if (bodies !== undefined || perSecond !== undefined || (feed !== undefined && canRunDry(feed)))
-    return "built-in";
+  const { protocol, method, counted, bodies, feed, perSecond } = spec;
+  if (bodies !== undefined || (feed !== undefined && canRunDry(feed))) return "built-in";
+  if (perSecond !== undefined) {
+    const isAlike = method === "POST" && !counted && feed === undefined;
+    return tools.h2load && protocol === "http1" && isAlike ? "h2load" : "built-in";
+  }
   if (protocol === "http1") return tools.wrk ? "wrk" : "built-in";
   return tools.h2load && !counted ? "h2load" : "built-in";
 }
