@@ -13,6 +13,7 @@ import {
   ratioOf,
   spread,
 } from "./judge.ts";
+import { withWaits } from "./load/h2load.ts";
 import { runLoad } from "./load/load.ts";
 import { counterMark, type LoadSpec } from "./load/spec.ts";
 
@@ -107,6 +108,10 @@ describe("the load", () => {
     assert.notEqual(bodies.length, 0);
     // Of each connection one may be under way at the end.
     assert.ok(Math.max(...counts) - Math.min(...counts) <= 3, counts.join());
+  });
+
+  it("counts what was due while a connection waited for an answer", () => {
+    assert.deepEqual(withWaits([5, 64, 150], 64), [5, 64, 150, 86, 22]);
   });
 
   const body = Buffer.from("a").toString("base64");

@@ -6,8 +6,7 @@ import { atExit, loadCore, runPinned } from "../process.ts";
 import type { LoadResult, LoadSpec } from "./spec.ts";
 
 /**
- * Load by h2load, over HTTP/2, or over HTTP/1.1 at a rate. Each of its connections then sends when it is due, one after another, so that requests
- * are as far apart as the rate says.
+ * Load by h2load, over HTTP/2, or over HTTP/1.1 at a rate. Each of its connections then sends when it is due, one request at a time.
  */
 export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), "idsvc-bench-h2-"));
@@ -27,7 +26,10 @@ export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResul
     const number = (pattern: RegExp) => Number(pattern.exec(out)?.[1] ?? Number.NaN);
     const answered = number(/, (\d+) succeeded/);
     const latencies = latenciesIn(readFileSync(log, "utf8"), spec.warmUpSeconds ?? 0);
-    const requests = spec.perSecond === undefined ? answered : latencies.length;
+    const { connections, perSecond } = spec;
+    const requests = perSecond === undefined ? answered : latencies.length;
+    const times =
+      perSecond === undefined ? latencies : withWaits(latencies, (1000 * connections) / perSecond);
     const problems = ["failed", "errored", "timeout"]
       .map((kind) => [number(new RegExp(`, (\\d+) ${kind}`)), kind] as const)
       .filter(([count]) => count > 0)
@@ -48,8 +50,8 @@ export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResul
     return {
       requests,
       seconds,
-      p50: percentile(latencies, 50),
-      p99: percentile(latencies, 99),
+      p50: percentile(times, 50),
+      p99: percentile(times, 99),
       problem: problems.join(", "),
     };
   } finally {
@@ -57,6 +59,16 @@ export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResul
     remove();
   }
 }
+
+/**
+ * A connection sends nothing while it waits for an answer: what was due meanwhile counts from when it was due.
+ *
+ * @param apart milliseconds from one request of a connection to its next
+ */
+export const withWaits = (latencies: readonly number[], apart: number): number[] =>
+  latencies.flatMap((ms) =>
+    Array.from({ length: Math.max(1, Math.ceil(ms / apart)) }, (_, nth) => ms - nth * apart),
+  );
 
 /** For how long, or at a rate how many requests. */
 function pace({ connections, streams, perSecond, warmUpSeconds = 0 }: LoadSpec, seconds: number) {
