@@ -1,5 +1,6 @@
 import type { Database, Reader, Snapshots } from "../storage/database.ts";
-import { and, type AnyPgTable, count, type PgColumn, type SQL, sql } from "../storage/drizzle.ts";
+import { and, type AnyPgTable, type Column, type SQL, sql } from "../storage/drizzle.ts";
+import { listOf, type Rows, select, wholeRow } from "../storage/selection.ts";
 import type { Table } from "../storage/table.ts";
 
 /** So many matches are sorted rather than met while all rows are walked in their order. */
@@ -18,27 +19,14 @@ export function candidateFilter(
   const { where, inOrder, limit, offset } = asked;
   if (offset === 0) return { where, offset };
   const t = db.table(table);
-  const keys = keysOf(table.key, t);
-  const chosen = db.read
-    .select(keys)
-    .from(t)
-    .where(where)
-    .orderBy(...inOrder)
-    .limit(limit)
-    .offset(offset);
-  return { where: sql`(${sql.join(Object.values(keys), sql`, `)}) in ${chosen}`, offset: 0 };
+  const keys = listOf(keysOf(table.key, t));
+  const chosen = select(keys, { from: t, where, orderBy: inOrder, limit, offset });
+  return { where: sql`(${keys}) in (${chosen})`, offset: 0 };
 }
 
-type Keys = Record<string, PgColumn>;
-
-function keysOf(key: readonly string[], t: object): Keys {
-  const columns = t as Keys;
-  return Object.fromEntries(
-    key.flatMap((name) => {
-      const column = columns[name];
-      return column === undefined ? [] : [[name, column]];
-    }),
-  );
+function keysOf(key: readonly string[], t: object): Column[] {
+  const columns = t as Record<string, Column>;
+  return key.map((name) => columns[name]).filter((column) => column !== undefined);
 }
 
 /**
@@ -48,9 +36,9 @@ function keysOf(key: readonly string[], t: object): Keys {
  * @param asked `where` keeps the matches, `behind` those of them that follow the cursor
  * @returns undefined where they are many, or where an empty page does not tell whether they are
  */
-export async function pageAmongFew<H>(
+export async function pageAmongFew<T extends AnyPgTable, H>(
   { snapshot }: Snapshots,
-  t: AnyPgTable,
+  t: T,
   key: readonly string[],
   asked: PageFilter & {
     behind: SQL | undefined;
@@ -58,38 +46,28 @@ export async function pageAmongFew<H>(
     limit: number;
     headOf: (read: Reader) => PromiseLike<H>;
   },
-): Promise<{ rows: unknown[]; total: number; heads: H } | undefined> {
-  const { where, behind, inOrder, limit, offset } = asked;
+): Promise<{ rows: T["$inferSelect"][]; total: number; heads: H } | undefined> {
+  const { where, behind, inOrder: orderBy, limit, offset } = asked;
+  const whole = wholeRow(t);
+  const page = { from: amongFew(t, keysOf(key, t), where), where: behind, orderBy, limit, offset };
+  const query = select(sql`${whole.columns}, "counted"."total"`, page);
+  const rowOf = (values: readonly unknown[]) => ({
+    row: whole.rowOf(values),
+    total: Number(values.at(-1)),
+  });
   const [found, heads] = await snapshot((read) => [
-    amongFew(read, t, keysOf(key, t), where)
-      .where(behind)
-      .orderBy(...inOrder)
-      .limit(limit)
-      .offset(offset),
+    read.rows(query, { rowOf }),
     asked.headOf(read),
   ]);
   const total = found[0]?.total ?? (offset === 0 && behind === undefined ? 0 : fewMatches + 1);
   return total > fewMatches ? undefined : { rows: found.map(({ row }) => row), total, heads };
 }
 
-/** The rows of the first matches that are met, one more than are few, each with the number of these. */
-function amongFew(read: Reader, t: AnyPgTable, keys: Keys, where: SQL | undefined) {
-  const names = Object.keys(keys);
-  const matches = read
-    .select(keys)
-    .from(t)
-    .where(where)
-    .limit(fewMatches + 1)
-    .as("matches");
-  const total = sql<number>`${count()} over ()`.mapWith(Number).as("total");
-  const counted = read
-    .select({ ...keysOf(names, matches), total })
-    .from(matches)
-    .as("counted");
-  const found = keysOf(names, counted);
-  const isSame = names.map((name) => sql`${found[name]} = ${keys[name]}`);
-  return read
-    .select({ row: t, total: counted.total })
-    .from(counted)
-    .innerJoin(t, and(...isSame));
+/** The first matches that are met, one more than are few, each with the number of these. */
+function amongFew(t: AnyPgTable, keys: readonly Column[], where: SQL | undefined): Rows["from"] {
+  const matches = select(listOf(keys), { from: t, where, limit: fewMatches + 1 });
+  const names = keys.map(({ name }) => sql.identifier(name));
+  const counted = sql`select ${listOf(names)}, count(*) over () as "total" from (${matches}) "matches"`;
+  const isSame = keys.map((column, at) => sql`"counted".${names[at]} = ${column}`);
+  return sql`(${counted}) "counted" inner join ${t} on ${and(...isSame)}`;
 }

@@ -8,11 +8,11 @@ import {
   eq,
   exists,
   inArray,
-  type PgColumn,
   type SQL,
   sql,
 } from "../storage/drizzle.ts";
 import { cachedRead } from "../storage/read-cache.ts";
+import { select, selectionOf, wholeRow } from "../storage/selection.ts";
 import type { Row, Table } from "../storage/table.ts";
 
 /** What columns of a table are to equal: values, one of a list of values, or columns of what a query stands in. */
@@ -27,8 +27,11 @@ export function columnIn(db: Database, table: Table, name: string): Column {
   return column;
 }
 
-const meets = (column: Column, value: unknown): SQL =>
-  Array.isArray(value) ? isOneOf(column, value) : eq(column, value);
+function meets(db: Database, column: Column, value: unknown): SQL {
+  if (!Array.isArray(value)) return eq(column, value);
+  const isText = (one: unknown): one is string => typeof one === "string";
+  return value.every(isText) ? db.isAmong(column, value) : isOneOf(column, value);
+}
 
 export const isOneOf = (column: Column, values: readonly (string | bigint)[]): SQL =>
   // An empty list keeps nothing; drizzle's inArray refuses one.
@@ -36,7 +39,7 @@ export const isOneOf = (column: Column, values: readonly (string | bigint)[]): S
 
 /** Keeps the rows whose columns equal `where`. */
 export const equals = <T extends Table>(db: Database, table: T, where: Equal<T>): SQL | undefined =>
-  and(...Object.entries(where).map(([name, value]) => meets(columnIn(db, table, name), value)));
+  and(...Object.entries(where).map(([name, value]) => meets(db, columnIn(db, table, name), value)));
 
 type Name<T extends Table> = keyof Row<T> & string;
 
@@ -57,11 +60,9 @@ export async function rowsWhere<T extends Table>(
   where: Equal<T>,
   order: Order<T> = [],
 ): Promise<Row<T>[]> {
-  return db.read
-    .select()
-    .from(db.table(table))
-    .where(equals(db, table, where))
-    .orderBy(...sorted(db, table, order));
+  const whole = wholeRow(db.table(table));
+  const rows = { where: equals(db, table, where), orderBy: sorted(db, table, order) };
+  return db.read.rows(select(whole.columns, { from: db.table(table), ...rows }), whole);
 }
 
 /** A row whose columns equal `where`; undefined where there is none. */
@@ -79,14 +80,11 @@ export async function columnsWhere<T extends Table, K extends Name<T>>(
   where: Equal<T>,
   order: Order<T> = [],
 ): Promise<Pick<Row<T>, K>[]> {
-  const chosen = columns.map((name) => [name, columnIn(db, table, name) as PgColumn] as const);
-  const rows = await db.read
-    .select(Object.fromEntries(chosen))
-    .from(db.table(table))
-    .where(equals(db, table, where))
-    .orderBy(...sorted(db, table, order));
-  // The columns are those of the names.
-  return rows as Pick<Row<T>, K>[];
+  const chosen = columns.map((name) => [name, columnIn(db, table, name)] as const);
+  const selection = selectionOf<Pick<Row<T>, K>>(Object.fromEntries(chosen) as Record<K, Column>);
+  const rows = { where: equals(db, table, where), orderBy: sorted(db, table, order) };
+  const query = select(selection.columns, { from: db.table(table), ...rows });
+  return db.read.rows(query, selection);
 }
 
 /** Keeps what a row stands beside whose columns equal `where`, and that meets the condition. */

@@ -30,6 +30,7 @@ import { columnIn } from "./rows.ts";
 import { caseFold } from "../storage/case-fold.ts";
 import type { Database, Reader, Snapshots } from "../storage/database.ts";
 import { rowCounts, sequences } from "../storage/kernel-tables.ts";
+import { select, selectionOf, wholeRow } from "../storage/selection.ts";
 import type { Row, Table } from "../storage/table.ts";
 
 /** A page as the caller asked for it (the specification's ListQuery). */
@@ -89,7 +90,7 @@ export function requireOneBeginning({ after, offset }: Page): void {
 /**
  * Keeps what begins with a text: a range, which an index can find. Both databases compare texts by their code points.
  */
-function startsWith(column: Column, text: string): SQL | undefined {
+export function startsWith(column: Column, text: string): SQL | undefined {
   const points = [...text];
   for (let at = points.length - 1; at >= 0; at--) {
     const next = (points[at]?.codePointAt(0) ?? 0) + 1;
@@ -209,10 +210,11 @@ export async function search<T extends Table>(
   // One more than is shown says whether something follows.
   const looked = limit + 1;
   // What lies in many logs is as new as the one that changed last.
-  const headOf = (read: Reader) =>
-    asked.everyInstance
-      ? read.select().from(heads).orderBy(desc(heads.changedAt)).limit(1)
-      : read.select().from(heads).where(eq(heads.instanceId, instanceId));
+  const head = wholeRow(heads);
+  const ofLog = asked.everyInstance
+    ? { orderBy: [desc(heads.changedAt)], limit: 1 }
+    : { where: eq(heads.instanceId, instanceId) };
+  const headOf = (read: Reader) => read.rows(select(head.columns, { from: heads, ...ofLog }), head);
   const cursorBehind = (last: Row<T>) => sealCursor(cursors, positionOf(t, order, idColumn, last));
   if (asked.looksAtEach === true) {
     const counted = page.skipTotal
@@ -227,28 +229,19 @@ export async function search<T extends Table>(
     }
   }
   const shown = candidateFilter(db, table, { where: begun, inOrder, limit: looked, offset });
-  const totalOf = (read: Reader) =>
-    ofInstance && filters.length === 0 && table.countedBy === "instanceId"
-      ? read
-          .select({ total: counts.rows })
-          .from(counts)
-          .where(and(eq(counts.tableName, table.name), eq(counts.counted, instanceId)))
-      : read
-          .select({ total: sql<bigint>`${count()}` })
-          .from(t)
-          .where(where);
-  const [found, head, totals] = await reads.snapshot((read) => [
-    read
-      .select()
-      .from(t)
-      .where(shown.where)
-      .orderBy(...inOrder)
-      .limit(looked)
-      .offset(shown.offset),
+  const isCounted = ofInstance && filters.length === 0 && table.countedBy === "instanceId";
+  const total = selectionOf<{ total: bigint }>({ total: isCounted ? counts.rows : count() });
+  const ofTable = and(eq(counts.tableName, table.name), eq(counts.counted, instanceId));
+  const counted = isCounted ? { from: counts, where: ofTable } : { from: t, where };
+  const whole = wholeRow(t);
+  const { offset: skipped, where: isShown } = shown;
+  const onPage = { from: t, where: isShown, orderBy: inOrder, limit: looked, offset: skipped };
+  const [found, last, totals] = await reads.snapshot((read) => [
+    read.rows(select(whole.columns, onPage), whole),
     headOf(read),
-    ...(page.skipTotal ? [] : [totalOf(read)]),
+    ...(page.skipTotal ? [] : [read.rows(select(total.columns, counted), total)]),
   ]);
-  return foundOf({ looked: found, limit, totals, heads: head }, cursorBehind);
+  return foundOf({ looked: found, limit, totals, heads: last }, cursorBehind);
 }
 
 /** What was read for a page: one row more than its limit, if there is one, the number of all, and the head of the log. */

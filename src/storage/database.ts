@@ -4,6 +4,7 @@ import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { Awaitable } from "../awaitable.ts";
 import type { RowChange } from "./row-change.ts";
 import type { Dependency } from "./cache-versions.ts";
+import type { Selection } from "./selection.ts";
 import type { AnyTable, Table } from "./table.ts";
 
 /** An event as it is stored. Its sequence is drawn by the store, last, inside the transaction. */
@@ -76,7 +77,10 @@ export class ClaimTaken extends Error {
 }
 
 /** Queries are drizzle's builder with the types of PostgreSQL, on both databases. */
-export type Reader = Pick<PgDatabase<PgQueryResultHKT>, "select" | "selectDistinct">;
+export type Reader = Pick<PgDatabase<PgQueryResultHKT>, "select" | "selectDistinct"> & {
+  /** The rows that a query finds which is written as text; it is sent when it is awaited. */
+  rows<R>(query: SQL, selection: Pick<Selection<R>, "rowOf">): PromiseLike<R[]>;
+};
 
 type Results<Q extends readonly PromiseLike<unknown>[]> = {
   -readonly [K in keyof Q]: Awaited<Q[K]>;

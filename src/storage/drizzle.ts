@@ -3,7 +3,7 @@ import type * as Orm from "drizzle-orm";
 import type * as PgCore from "drizzle-orm/pg-core";
 import type * as SqliteCore from "drizzle-orm/sqlite-core";
 
-export type { Column, SQL } from "drizzle-orm";
+export type { Column, SQL, SQLChunk } from "drizzle-orm";
 export type { AnyPgTable, PgColumn } from "drizzle-orm/pg-core";
 
 /**
@@ -24,6 +24,7 @@ export const {
   eq,
   exists,
   getTableColumns,
+  getTableName,
   gt,
   gte,
   inArray,
@@ -34,6 +35,7 @@ export const {
   ne,
   not,
   or,
+  QueryPromise,
   sql,
 } = orm;
 let loadedPg: typeof PgCore | undefined;
@@ -42,6 +44,9 @@ let loadedSqlite: typeof SqliteCore | undefined;
 export const pgCore = (): typeof PgCore => (loadedPg ??= loadDrizzle("drizzle-orm/pg-core"));
 export const sqliteCore = (): typeof SqliteCore =>
   (loadedSqlite ??= loadDrizzle("drizzle-orm/sqlite-core"));
+
+/** Whether a part of a query is a column, and no other expression. */
+export const isColumn = (part: unknown): part is Orm.Column => orm.is(part, orm.Column);
 
 /** A parameter of a prepared statement, by its name. */
 export const parameter: typeof sql.placeholder = sql.placeholder; // drizzle's word for it

@@ -170,6 +170,7 @@ const cachesByObject = [
   "crypto/key-object.ts",
   "html.ts",
   "resources/userschema/data.ts",
+  "storage/selection.ts",
   "texts/texts.ts",
 ];
 

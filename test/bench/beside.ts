@@ -6,13 +6,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { flushesIn, watchedBy } from "../faults/flush-watch.ts";
+import type { JsonValue } from "@bufbuild/protobuf";
 import { freshDatabase } from "../support/postgres.ts";
 import { rowsOf } from "./builds.ts";
 import { median, ratioOf } from "./judge.ts";
+import { type LeanClient, leanClient } from "./lean-client.ts";
 import { generatorOf, runLoad } from "./load/load.ts";
 import type { LoadResult, LoadSpec } from "./load/spec.ts";
 import { atExit, tools } from "./process.ts";
-import { callJson, restSpec } from "./requests.ts";
+import { restSpec } from "./requests.ts";
 import { seedUsers } from "./rows-directory.ts";
 import { newStore, startService } from "./store.ts";
 
@@ -65,25 +67,26 @@ if (row === undefined) throw new Error("no row is named introspection");
 const load = { ...row.load, perSecond: Number(flags.rate), warmUpSeconds } as LoadSpec;
 
 let done = 0;
-const ask = async (path: string, body: Parameters<typeof restSpec>[2]) => {
-  await callJson(restSpec(child.port, `POST ${api}/${path}`, { token: store.token, ...body }));
-  done += 1;
-};
-async function search(): Promise<void> {
-  await ask("_search_all", { body: { q: `seeded-${done}` } });
+const request = (path: string, body: JsonValue) =>
+  restSpec(child.port, `POST ${api}/${path}`, { token: store.token, body });
+async function search({ send }: LeanClient): Promise<void> {
+  await send(request("_search_all", { q: `seeded-${done}` }));
   const name = { name: "99", method: "TEXT_FILTER_METHOD_CONTAINS" };
-  await ask("users/_search?query.limit=20", { body: [{ display_name: name }] });
+  await send(request("users/_search?query.limit=20", [{ display_name: name }]));
+  done += 2;
 }
-const write = () =>
-  ask("targets", {
-    body: { name: `made ${done} ${Math.random()}`, rest_webhook: { url: "https://example.com/" } },
-  });
+async function write({ send }: LeanClient): Promise<void> {
+  const name = `made ${done} ${Math.random()}`;
+  await send(request("targets", { name, rest_webhook: { url: "https://example.com/" } }));
+  done += 1;
+}
 
 /** So many clients do it over and over, until what is returned is called. */
-function clients(count: number, work: () => Promise<void>) {
+function clients(count: number, work: (client: LeanClient) => Promise<void>) {
   let isOver = false;
   const loops = Array.from({ length: count }, async () => {
-    while (!isOver) await work();
+    using client = await leanClient(child.port);
+    while (!isOver) await work(client);
   });
   return async () => {
     isOver = true;

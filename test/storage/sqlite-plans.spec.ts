@@ -136,14 +136,18 @@ describe("plans of SQLite (they follow from the tables alone)", () => {
   });
 });
 
-describe("parameters of statements with an order", () => {
+describe("parameters of statements with an order or a limit", () => {
   it("are hidden from the planner, which would compile anew for each value", () => {
     assert.equal(
       steady(`select * from "t" where "a" = ? and "b" >= ? order by "c" limit ? offset ?`),
       `select * from "t" where "a" = (select ?) and "b" >= (select ?) order by "c" limit (select ?) offset (select ?)`,
     );
+    assert.equal(
+      steady(`select * from "t" where "a" = ? limit ?`),
+      `select * from "t" where "a" = (select ?) limit (select ?)`,
+    );
   });
-  it("are left alone in lists, in functions, and where there is no order", () => {
+  it("are left alone in lists, in functions, and where there is neither", () => {
     for (const text of [
       `select * from "t" where "a" = ?`,
       `insert into "t" values (?, ?)`,

@@ -1,11 +1,11 @@
 import type { ObjectPolicy, Scope } from "../../authz/context.ts";
 import type { Awaitable } from "../../awaitable.ts";
 import { readsOf } from "../../projection/lengthy.ts";
-import { isOneOf } from "../../projection/rows.ts";
-import { matchesText } from "../../projection/search.ts";
+import { startsWith } from "../../projection/search.ts";
 import { caseFold } from "../../storage/case-fold.ts";
 import type { Database } from "../../storage/database.ts";
 import { and, asc, type Column, eq, type SQL, sql } from "../../storage/drizzle.ts";
+import { select, selectionOf, wholeRow } from "../../storage/selection.ts";
 import type { Row, Table } from "../../storage/table.ts";
 
 type Found = {
@@ -36,6 +36,7 @@ export function finder<T extends Table>(
 ): Finder<Row<T>> {
   const t = db.table(table);
   const columns = t as unknown as { instanceId: Column; id: Column };
+  const ofId = selectionOf<{ id: string }>({ id: columns.id });
   return async (caller, { text, policy, limit }) => {
     const scope: Scope = { ...caller, policy };
     const { instanceId } = scope;
@@ -46,37 +47,31 @@ export function finder<T extends Table>(
     const folded = caseFold(text);
     const begins = (name: Column) =>
       readsAll
-        ? matchesText(db, { exact: name, folded: name }, startsWith, text)
+        ? startsWith(name, folded)
         : sql`substr(${name}, 1, ${[...folded].length}) = ${folded}`;
     const order = (name: Column) => (readsAll ? asc(name) : sql`${name} || ''`);
     // Where no row is filtered out, no more than `limit` of them are read from an index.
     const reads =
       readsAll && filters.length === 0 ? db : await readsOf(db, table, { instanceId, ofInstance });
     const { id } = columns;
-    const ofId = { id: sql<string>`${id}` };
-    const found = await reads.snapshot((read) => [
-      ...keys(text, instanceId).map((key) =>
-        read.select(ofId).from(t).where(and(readable, key)).limit(limit),
-      ),
-      ...names.map(([name, ...ties]) =>
-        read
-          .select(ofId)
-          .from(t)
-          .where(and(readable, begins(name)))
-          .orderBy(order(name), ...ties.map(asc), asc(id))
-          .limit(limit),
-      ),
-    ]);
+    const those = [
+      ...keys(text, instanceId).map((key) => ({ from: t, where: and(readable, key), limit })),
+      ...names.map(([name, ...ties]) => ({
+        from: t,
+        where: and(readable, begins(name)),
+        orderBy: [order(name), ...ties.map(asc), asc(id)],
+        limit,
+      })),
+    ];
+    const found = await reads.snapshot((read) =>
+      those.map((each) => read.rows(select(ofId.columns, each), ofId)),
+    );
     const ids = [...new Set(found.flat().map((each) => each.id))].slice(0, limit);
     if (ids.length === 0) return [];
-    // A query of all columns takes four times as long to write: one is enough.
-    const rows = await db.read
-      .select()
-      .from(t)
-      .where(and(readable, isOneOf(id, ids)));
-    const byId = new Map((rows as Row<T>[]).map((row) => [String(Reflect.get(row, "id")), row]));
+    const whole = wholeRow(t);
+    const ofThese = { from: t, where: and(readable, db.isAmong(id, ids)) };
+    const rows = await db.read.rows(select(whole.columns, ofThese), whole);
+    const byId = new Map(rows.map((row) => [String(Reflect.get(row, "id")), row]));
     return ids.map((each) => byId.get(each)).filter((row) => row !== undefined);
   };
 }
-
-const startsWith = { how: "startsWith", ignoreCase: true } as const;

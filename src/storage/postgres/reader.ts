@@ -3,7 +3,9 @@ import type * as Driver from "drizzle-orm/node-postgres";
 import type { PgPreparedQuery, PreparedQueryConfig } from "drizzle-orm/pg-core";
 import type pg from "pg";
 import type { Reader } from "../database.ts";
-import { loadDrizzle, pgCore } from "../drizzle.ts";
+import type { Selection } from "../selection.ts";
+import { loadDrizzle, pgCore, type SQL } from "../drizzle.ts";
+import { TextQuery } from "../text-query.ts";
 import { isRetryable, storeError } from "./errors.ts";
 import type { Overtaken } from "./overtaken.ts";
 
@@ -29,35 +31,50 @@ class Session extends NodePgSession<Record<string, unknown>, Record<string, neve
     const prepared = super.prepareQuery<T>(...given);
     const execute = prepared.execute.bind(prepared);
     const { judge } = this;
-    prepared.execute = async (values) => {
-      judge.requireCurrent();
-      try {
-        return await execute(values);
-      } catch (error) {
-        throw await judge.explain(causeOf(error));
-      }
-    };
+    prepared.execute = (values) => judged(judge, () => execute(values));
     return prepared;
+  }
+}
+
+async function judged<R>(judge: Judge, execute: () => Promise<R>): Promise<R> {
+  judge.requireCurrent();
+  try {
+    return await execute();
+  } catch (error) {
+    throw await judge.explain(causeOf(error));
   }
 }
 
 // PostgreSQL takes no NUL in a text, not even to look for it. No stored text has one, so any text that is nowhere else
 // stands for it: looking finds nothing, as on SQLite.
 const nowhere = `\uFFFF${randomUUID()}\uFFFF`;
-const sendable = (value: unknown): unknown =>
-  typeof value === "string" && value.includes("\0") ? value.replaceAll("\0", nowhere) : value;
+function sendable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sendable);
+  return typeof value === "string" && value.includes("\0")
+    ? value.replaceAll("\0", nowhere)
+    : value;
+}
 
 /** drizzle over a pool or one connection; what fails is told in the words of the store. */
 export function createReader(client: pg.Pool | pg.ClientBase, judge = nobody): Reader {
   const dialect = new PgDialect();
   const asking = {
-    query: (config: pg.QueryConfig, values: unknown[]) =>
-      client.query(config, values.map(sendable)),
+    query: <R extends pg.QueryResultRow>(config: pg.QueryConfig, values: unknown[]) =>
+      client.query<R>(config, values.map(sendable)),
   };
   // A session asks its client for nothing else.
   const session = new Session(asking as unknown as Driver.NodePgClient, dialect, undefined);
   session.judge = judge;
-  return new PgDatabase<Driver.NodePgQueryResultHKT>(dialect, session, undefined);
+  const reader = new PgDatabase<Driver.NodePgQueryResultHKT>(dialect, session, undefined);
+  return Object.assign(reader, {
+    rows<R>(query: SQL, { rowOf }: Pick<Selection<R>, "rowOf">) {
+      const written = dialect.sqlToQuery(query);
+      const asked = { text: written.sql, rowMode: "array" } as pg.QueryConfig;
+      const find = async () =>
+        (await asking.query<unknown[]>(asked, written.params)).rows.map(rowOf);
+      return new TextQuery(written, () => judged(judge, find));
+    },
+  });
 }
 
 type Queries = readonly PromiseLike<unknown>[];

@@ -1,12 +1,11 @@
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
-import type * as Driver from "drizzle-orm/better-sqlite3";
 import { whenKnown } from "../../awaitable.ts";
 import { createBatchMeter } from "../activity.ts";
 import { storeClosed } from "../refusals.ts";
-import type { MigratableDatabase, Reader, Snapshots, StoreHealth } from "../database.ts";
-import { loadDrizzle, sql } from "../drizzle.ts";
+import type { MigratableDatabase, StoreHealth } from "../database.ts";
+import { sql } from "../drizzle.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
 import type { Outcome } from "./apply.ts";
@@ -20,21 +19,17 @@ import {
   cannotWrite,
 } from "./group-commit.ts";
 import { readInThreads } from "./lengthy.ts";
+import { readerOf, snapshotsHere } from "./reader.ts";
 import { isNew, migrate } from "./migrate.ts";
 import { diskTrouble, open } from "./open.ts";
 import { takeServingLock } from "./serving-lock.ts";
 import { createShadow, readHeads } from "./shadow.ts";
 import { damagedAt, damagedMeanwhile, lookThrough, suspect } from "./soundness.ts";
-import { rememberStatements } from "./statements.ts";
 import { noticeOthersBy, type Options, processes, writerOf } from "./serving.ts";
 import type { Writer } from "./writer.ts";
 
-const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
 const otherProcessPollMs = 250;
 const emptyLogEveryMs = 3_600_000;
-
-/** A query of drizzle that is built, or one that is prepared and has its values. */
-type Query = { all(): unknown } | { sync(): unknown };
 
 /**
  * Opens the embedded database (WAL); every commit is flushed (`synchronous=FULL`). Units that arrive together share a
@@ -131,15 +126,6 @@ export function openSqlite(options: Options): MigratableDatabase {
   };
 }
 
-function readerOf(connection: Sqlite.Database, noticeDamage: (error: unknown) => unknown): Reader {
-  // drizzle asks its client for nothing but statements.
-  const asking = {
-    prepare: rememberStatements(connection, noticeDamage),
-  } as unknown as Sqlite.Database;
-  // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
-  return drizzle(asking) as unknown as Reader;
-}
-
 type ApplyShadow = Parameters<typeof createShadow>[1];
 type Breakage = ReturnType<typeof breakageOf>;
 
@@ -213,24 +199,6 @@ const noted =
     if (outcome.kind === "committed") meter.note(outcome.results.length, outcome.tookMs);
     return outcome;
   };
-
-/** Snapshots that this thread reads, each at once. */
-function snapshotsHere(connection: Sqlite.Database, reader: Reader): Snapshots {
-  const begin = connection.prepare("BEGIN");
-  // Nothing was written in it.
-  const end = connection.prepare("END");
-  return {
-    async snapshot(build) {
-      const queries = build(reader) as unknown as readonly Query[];
-      begin.run();
-      try {
-        return queries.map((query) => ("sync" in query ? query.sync() : query.all())) as never;
-      } finally {
-        end.run();
-      }
-    },
-  };
-}
 
 const dialect: Pick<MigratableDatabase, "table" | "contains" | "hasMember" | "isAmong"> = {
   table: (table) => table.sqlite,

@@ -4,7 +4,8 @@ import type * as Proxy from "drizzle-orm/sqlite-proxy";
 import { internal, unavailable } from "../../errors.ts";
 import { createThreadPool } from "../../threads/pool.ts";
 import type { Reader, Snapshots } from "../database.ts";
-import { loadDrizzle } from "../drizzle.ts";
+import { loadDrizzle, type SQL, sqliteCore } from "../drizzle.ts";
+import type { Selection } from "../selection.ts";
 import { storeClosed } from "../refusals.ts";
 import { received, type SentError } from "./errors.ts";
 
@@ -28,7 +29,24 @@ const threads = Math.min(4, Math.max(1, availableParallelism() - 1));
 const mostWaiting = 32 * threads;
 const retryAfterSeconds = 2;
 
-const queryAlone = () => Promise.reject(new Error("the queries of a snapshot are sent together"));
+/** A query that is built: what is sent of it, and its rows as the caller gets them. */
+type Prepared = { getQuery(): ThreadQuery; mapResult(rows: unknown[][]): unknown };
+
+function reader(): Reader {
+  const dialect = new (sqliteCore().SQLiteAsyncDialect)();
+  const built = drizzle(() =>
+    Promise.reject(new Error("the queries of a snapshot are sent together")),
+  );
+  const rows = <R>(query: SQL, { rowOf }: Pick<Selection<R>, "rowOf">) => {
+    const prepared: Prepared = {
+      getQuery: () => dialect.sqlToQuery(query),
+      mapResult: (found) => found.map(rowOf),
+    };
+    return { prepare: () => prepared };
+  };
+  // As in readerOf: row types are those of PostgreSQL.
+  return Object.assign(built, { rows }) as unknown as Reader;
+}
 
 /**
  * Reads by threads with connections of their own, so that whatever takes long holds up nobody else. Each sees what was
@@ -55,26 +73,22 @@ export function readInThreads(path: string, explain: (error: unknown) => unknown
     },
   });
 
-  async function send(
-    queries: readonly ThreadQuery[],
-    source: string,
-  ): Promise<{ rows: unknown[][] }[]> {
-    const response = await pool.run(
-      queries.map(({ sql, params }) => ({ sql, params })),
-      source,
-    );
-    if ("error" in response) throw explain(received(response.error));
-    return response.rows.map((rows) => ({ rows }));
-  }
+  const read = reader();
 
   return {
-    of(source) {
-      const reader = drizzle(queryAlone, (queries) => send(queries, source));
-      // As in openSqlite: row types are those of PostgreSQL. A batch takes the queries that were built.
-      const read = reader as unknown as Reader;
-      const batch: (queries: never) => Promise<unknown> = (queries) => reader.batch(queries);
-      return { snapshot: (build) => batch(build(read) as never) as Promise<never> };
-    },
+    of: (source) => ({
+      async snapshot(build) {
+        const queries = build(read) as unknown as readonly { prepare(): Prepared }[];
+        const prepared = queries.map((query) => query.prepare());
+        const sent = prepared.map((query) => query.getQuery());
+        const response = await pool.run(
+          sent.map(({ sql, params }) => ({ sql, params })),
+          source,
+        );
+        if ("error" in response) throw explain(received(response.error));
+        return prepared.map((query, at) => query.mapResult(response.rows[at] ?? [])) as never;
+      },
+    }),
     waiting: pool.waiting,
     [Symbol.asyncDispose]() {
       isClosed = true;

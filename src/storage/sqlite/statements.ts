@@ -35,10 +35,10 @@ function explaining(statement: Sqlite.Statement, explain: (error: unknown) => un
 }
 
 /**
- * SQLite compiles a statement with ORDER BY anew whenever one of its parameters gets a value, since the value might make
+ * SQLite compiles a statement with ORDER BY or LIMIT anew whenever one of its parameters gets a value, since the value might make
  * for a better plan; that takes longer than most reads. It does not look at what a subquery gives.
  */
 export const steady = (text: string): string =>
-  text.includes(" order by ")
+  / (?:order by|limit) /.test(text)
     ? text.replaceAll(/((?:[<>=]|limit|offset) )\?/g, "$1(select ?)")
     : text;

@@ -1,0 +1,52 @@
+import type Sqlite from "better-sqlite3";
+import type * as Driver from "drizzle-orm/better-sqlite3";
+import type { Reader, Snapshots } from "../database.ts";
+import { loadDrizzle, type SQL, sqliteCore } from "../drizzle.ts";
+import type { Selection } from "../selection.ts";
+import { TextQuery } from "../text-query.ts";
+import { rememberStatements } from "./statements.ts";
+
+const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
+
+/** A query that is built, or one of drizzle's that is prepared and has its values. */
+type Query = { all(): unknown } | { sync(): unknown };
+
+/** drizzle over a connection, which answers at once. @param noticeDamage maps an error of the engine to what the caller gets */
+export function readerOf(
+  connection: Sqlite.Database,
+  noticeDamage: (error: unknown) => unknown,
+): Reader {
+  const prepare = rememberStatements(connection, noticeDamage);
+  const dialect = new (sqliteCore().SQLiteSyncDialect)();
+  // drizzle asks its client for nothing but statements.
+  const reader = drizzle({ prepare } as unknown as Sqlite.Database);
+  const rows = <R>(query: SQL, { rowOf }: Pick<Selection<R>, "rowOf">) => {
+    const written = dialect.sqlToQuery(query);
+    return new TextQuery(written, () => {
+      const found = prepare(written.sql)
+        .raw()
+        .all(...written.params);
+      return (found as unknown[][]).map(rowOf);
+    });
+  };
+  // The one cast of dialects for queries: row types are those of PostgreSQL (table.ts).
+  return Object.assign(reader, { rows }) as unknown as Reader;
+}
+
+/** Snapshots that this thread reads, each at once. */
+export function snapshotsHere(connection: Sqlite.Database, reader: Reader): Snapshots {
+  const begin = connection.prepare("BEGIN");
+  // Nothing was written in it.
+  const end = connection.prepare("END");
+  return {
+    async snapshot(build) {
+      const queries = build(reader) as unknown as readonly Query[];
+      begin.run();
+      try {
+        return queries.map((query) => ("sync" in query ? query.sync() : query.all())) as never;
+      } finally {
+        end.run();
+      }
+    },
+  };
+}
