@@ -1,4 +1,5 @@
 import type { Response } from "../authz/response-cache.ts";
+import { nextTurn } from "../yielder.ts";
 import { type Call, type Incoming, leave, newCall } from "./call.ts";
 import type { Exchange } from "./exchange.ts";
 import type { MethodRule } from "./method-rule.ts";
@@ -22,6 +23,9 @@ type How = Pick<Incoming, "protocol" | "decode" | "timeoutMs" | "openBody">;
 /** What comes of a call: the answer or the opened stream, and what the handler said about it. */
 export type Outcome<R> = { result: R; answer: Call["answer"] };
 
+/** A call that takes longer has time for a turn of the event loop. */
+const quickMs = 1;
+
 /** Runs one call of an exchange. */
 export async function callEndpoint<R>(
   { rule, invoke }: { rule: MethodRule; invoke: (call: Call) => Promise<R> },
@@ -41,6 +45,9 @@ export async function callEndpoint<R>(
     requestId: exchange.requestId,
   });
   exchange.onGone(() => leave(call));
+  const began = performance.now();
   const result = await invoke(call);
+  // What is still to be done is to write the answer.
+  if (performance.now() - began > quickMs) await nextTurn();
   return { result, answer: call.answer };
 }

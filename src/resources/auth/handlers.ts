@@ -10,6 +10,7 @@ import type { Finder } from "../object/finder.ts";
 import { organizationFinder } from "../org/index.ts";
 import { projectFinder } from "../project/index.ts";
 import { type UserDeps, userFinder } from "../user/index.ts";
+import { nextTurn } from "../../yielder.ts";
 import { heldPermissions } from "./held-permissions.ts";
 
 /** What the slice asks of the service beside what every slice may use. */
@@ -31,7 +32,10 @@ export function authHandlers(deps: AuthDeps, ofApps: AppSearch): Handlers<typeof
   /** Finds what the search of the same kind would show. */
   const asShownBy = <R>(search: DescMethod, find: Finder<R>) => {
     const policy = deps.policyOf(search);
-    return (scope: Scope, text: string) => find(scope, { text, policy, limit: mostFound });
+    return async (scope: Scope, text: string) => {
+      await nextTurn();
+      return find(scope, { text, policy, limit: mostFound });
+    };
   };
   const users = asShownBy(UserService.method.searchUsers, userFinder(deps));
   const organizations = asShownBy(
