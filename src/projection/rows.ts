@@ -30,7 +30,9 @@ export function columnIn(db: Database, table: Table, name: string): Column {
 function meets(db: Database, column: Column, value: unknown): SQL {
   if (!Array.isArray(value)) return eq(column, value);
   const isText = (one: unknown): one is string => typeof one === "string";
-  return value.every(isText) ? db.isAmong(column, value) : isOneOf(column, value);
+  return value.length > 0 && value.every(isText)
+    ? db.isAmong(column, value)
+    : isOneOf(column, value);
 }
 
 export const isOneOf = (column: Column, values: readonly (string | bigint)[]): SQL =>

@@ -53,11 +53,16 @@ type Thread<W, R> = {
 // A thread holds one task beside the one at work: it goes on while the event loop waits for a flush.
 const mostHeld = 2;
 const usualIdleMs = 60_000;
+const closed = "the pool is closed";
+
+function newWorker({ script, workerData }: Pick<PoolOptions, "script" | "workerData">): Worker {
+  const name = basename(script.pathname, extname(script.pathname));
+  return new Worker(script, { name, env: bareEnv(), workerData });
+}
 
 /** Threads that are started when needed, end when they are not, and keep no process alive. */
 export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
-  const { script, workerData, refusals, timeoutMs, idleMs = usualIdleMs } = options;
-  const name = basename(script.pathname, extname(script.pathname));
+  const { refusals, timeoutMs, idleMs = usualIdleMs } = options;
   const threads = new Map<Worker, Thread<W, R>>();
   // What a thread holds beside the task at work waits too.
   const room = Math.max(0, options.mostWaiting - options.threads * (mostHeld - 1));
@@ -65,7 +70,7 @@ export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
   let isClosed = false;
 
   function start(): [Worker, Thread<W, R>] {
-    const worker = new Worker(script, { name, env: bareEnv(), workerData });
+    const worker = newWorker(options);
     const thread: Thread<W, R> = { tasks: [], timer: undefined };
     threads.set(worker, thread);
     worker.on("message", (answer: ThreadAnswer<R>) => {
@@ -135,14 +140,15 @@ export function createThreadPool<W, R>(options: PoolOptions): ThreadPool<W, R> {
     run: (work, source = "") =>
       new Promise<R>((resolve, reject) => {
         const task = { work, source, resolve, reject };
-        const free = waiting.size === 0 ? vacant() : undefined;
+        const free = waiting.size === 0 && !isClosed ? vacant() : undefined;
         if (free !== undefined) give(free, task);
+        else if (isClosed) reject(refusals.failed(closed));
         else waiting.add(source, task)?.reject(refusals.busy());
       }),
     waiting: () => waiting.size,
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      for (const { reject } of waiting.clear()) reject(refusals.failed("the pool is closed"));
+      for (const { reject } of waiting.clear()) reject(refusals.failed(closed));
       await Promise.all([...threads.keys()].map((worker) => worker.terminate()));
     },
   };

@@ -16,6 +16,7 @@ import { freshDatabase } from "../support/postgres.ts";
 import { measureHolds } from "../support/loop-holds.ts";
 import type { Asked, Told } from "./holds-caller.ts";
 import { median } from "./judge.ts";
+import { atExit } from "./process.ts";
 import { seedUsers } from "./rows-directory.ts";
 import { externalUrl, newStore, root } from "./store.ts";
 
@@ -170,7 +171,8 @@ const rows: Row[] = [
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, IDSVC_DATA_DIR: store.dir, IDSVC_EXTERNAL_URL: externalUrl, ...env },
     });
-    const ended = once(child, "exit");
+    const callOff = atExit(() => child.kill("SIGKILL"));
+    const ended = once(child, "exit").finally(callOff);
     while (child.exitCode === null && child.signalCode === null) {
       await ask("GET", `${api}/users/${store.made.machine.user_id}`);
       await search("users", [])();

@@ -5,6 +5,7 @@ import { asc, count, eq } from "../../src/storage/drizzle.ts";
 import { secrets, sequences } from "../../src/storage/kernel-tables.ts";
 import { rowById } from "../../src/projection/ids.ts";
 import type { Database, Snapshots } from "../../src/storage/database.ts";
+import { select, wholeRow } from "../../src/storage/selection.ts";
 import { cachedRead } from "../../src/storage/read-cache.ts";
 import { deleteRows, insertRow, putRow, updateRows } from "../../src/storage/row-change.ts";
 import type { Fresh } from "./contract.ts";
@@ -351,7 +352,7 @@ function lengthyContract(fresh: () => Promise<Fresh>): void {
     });
 
   describe("a read that may take long", () => {
-    it("gives what others give, for values of every kind", async () => {
+    it("gives what others give, for values of every kind, as does a query that is written as text", async () => {
       await using store = await fresh();
       const sample = {
         ...someSample,
@@ -371,11 +372,15 @@ function lengthyContract(fresh: () => Promise<Fresh>): void {
         }),
       );
       const t = store.db.table(samples);
-      const ask = async ({ snapshot }: Snapshots) =>
-        (await snapshot((read) => [read.select().from(t).orderBy(asc(t.id))]))[0];
-      const rows = await ask(store.db.lengthy("one"));
-      assert.deepEqual(rows.map(inPlainBytes), (await ask(store.db)).map(inPlainBytes));
-      assert.deepEqual(rows[0]?.data, sample.data);
+      const whole = wholeRow(t);
+      const text = select(whole.columns, { from: t, orderBy: [asc(t.id)] });
+      const ask = ({ snapshot }: Snapshots) =>
+        snapshot((read) => [read.select().from(t).orderBy(asc(t.id)), read.rows(text, whole)]);
+      const [rows, ...others] = [...(await ask(store.db.lengthy("one"))), ...(await ask(store.db))];
+      for (const other of others)
+        assert.deepEqual(other.map(inPlainBytes), rows?.map(inPlainBytes));
+      assert.equal(others.length, 3);
+      assert.deepEqual(rows?.[0]?.data, sample.data);
     });
     it("sees what was acknowledged before it", async () => {
       await using store = await fresh();

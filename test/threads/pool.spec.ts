@@ -44,6 +44,12 @@ describe("a pool of threads", () => {
     assert.notEqual(next, first);
   });
 
+  it("refuses what it is given once it is closed, and starts no thread for it", async () => {
+    const pool = poolOf(60_000);
+    await pool[Symbol.asyncDispose]();
+    await assert.rejects(pool.run(0), { message: "refused", cause: "the pool is closed" });
+  });
+
   it("ends none while it is at work", async () => {
     await using pool = poolOf(20);
     const [first, ...others] = await Promise.all([pool.run(0), pool.run(200), pool.run(0)]);
