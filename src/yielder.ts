@@ -26,26 +26,26 @@ export function createYielder() {
   };
 }
 
-// Those who begin in the same turn begin no later in it than this.
+// Callers that go on in one iteration of the event loop begin at most so long after the first of them.
 const sharedMs = 1;
-/** When the first of this turn began. */
-let turnBegan: number | undefined;
+/** When the first caller of this iteration went on. */
+let iterationBegan: number | undefined;
 
 /**
- * Gives a part of long work a turn of the event loop of its own: whatever has arrived is answered before. Parts that begin together share
- * a turn, the first of them for a millisecond.
+ * Yields to the event loop: the caller goes on after whatever has arrived meanwhile. Callers that yield together go on in order, in one
+ * iteration as long as the first of them went on less than a millisecond ago, and the others in the next.
  */
-export const nextTurn = (): Promise<void> =>
+export const yieldToEventLoop = (): Promise<void> =>
   new Promise((resolve) => {
-    setImmediate(begin, resolve);
+    setImmediate(goOn, resolve);
   });
 
-function begin(resolve: () => void): void {
-  if (turnBegan === undefined) {
-    turnBegan = performance.now();
-    setImmediate(() => (turnBegan = undefined));
-  } else if (performance.now() - turnBegan > sharedMs) {
-    setImmediate(begin, resolve);
+function goOn(resolve: () => void): void {
+  if (iterationBegan === undefined) {
+    iterationBegan = performance.now();
+    setImmediate(() => (iterationBegan = undefined));
+  } else if (performance.now() - iterationBegan > sharedMs) {
+    setImmediate(goOn, resolve);
     return;
   }
   resolve();

@@ -1,5 +1,5 @@
 import type { Response } from "../authz/response-cache.ts";
-import { nextTurn } from "../yielder.ts";
+import { yieldToEventLoop } from "../yielder.ts";
 import { type Call, type Incoming, leave, newCall } from "./call.ts";
 import type { Exchange } from "./exchange.ts";
 import type { MethodRule } from "./method-rule.ts";
@@ -23,7 +23,7 @@ type How = Pick<Incoming, "protocol" | "decode" | "timeoutMs" | "openBody">;
 /** What comes of a call: the answer or the opened stream, and what the handler said about it. */
 export type Outcome<R> = { result: R; answer: Call["answer"] };
 
-/** A call that takes longer has time for a turn of the event loop. */
+/** A call that takes longer yields to the event loop before its response is written. */
 const quickMs = 1;
 
 /** Runs one call of an exchange. */
@@ -47,7 +47,6 @@ export async function callEndpoint<R>(
   exchange.onGone(() => leave(call));
   const began = performance.now();
   const result = await invoke(call);
-  // What is still to be done is to write the answer.
-  if (performance.now() - began > quickMs) await nextTurn();
+  if (performance.now() - began > quickMs) await yieldToEventLoop();
   return { result, answer: call.answer };
 }

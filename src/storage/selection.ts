@@ -60,8 +60,8 @@ const whole = new WeakMap<AnyPgTable, Selection<never>>();
 
 /** All columns of a table. */
 export function wholeRow<T extends AnyPgTable>(t: T): Selection<T["$inferSelect"]> {
-  const known = whole.get(t);
-  if (known !== undefined) return known;
+  const existing = whole.get(t);
+  if (existing !== undefined) return existing;
   const fields = Object.entries<Column>(getTableColumns(t));
   const names = fields.map(([, { name }]) => `"${getTableName(t)}"."${name}"`);
   const selection: Selection<never> = {

@@ -10,7 +10,7 @@ import type { Finder } from "../object/finder.ts";
 import { organizationFinder } from "../org/index.ts";
 import { projectFinder } from "../project/index.ts";
 import { type UserDeps, userFinder } from "../user/index.ts";
-import { nextTurn } from "../../yielder.ts";
+import { yieldToEventLoop } from "../../yielder.ts";
 import { heldPermissions } from "./held-permissions.ts";
 
 /** What the slice asks of the service beside what every slice may use. */
@@ -33,7 +33,7 @@ export function authHandlers(deps: AuthDeps, ofApps: AppSearch): Handlers<typeof
   const asShownBy = <R>(search: DescMethod, find: Finder<R>) => {
     const policy = deps.policyOf(search);
     return async (scope: Scope, text: string) => {
-      await nextTurn();
+      await yieldToEventLoop();
       return find(scope, { text, policy, limit: mostFound });
     };
   };

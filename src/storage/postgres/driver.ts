@@ -4,7 +4,7 @@ import type { MigratableDatabase, Snapshots, StoreHealth } from "../database.ts"
 import { sql } from "../drizzle.ts";
 import type { Schema } from "../schema.ts";
 import { isProcessName, newProcessName } from "../process-name.ts";
-import { inTurns } from "../in-turns.ts";
+import { yielding } from "../yielding.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
 import { checkServer, createPool, risksOf } from "./connect.ts";
@@ -52,7 +52,7 @@ export async function openPostgres(options: {
   const lengthy = createPool(url, "lengthy", connections.lengthy, true);
   const writing = createPool(url, "write", connections.write);
   const overtaken = createOvertaken(schema, reading);
-  const lengthySnapshots = inTurns(snapshotsBy(lengthy, overtaken));
+  const lengthySnapshots = yielding(snapshotsBy(lengthy, overtaken));
   const cacheVersions = createCacheVersions();
   const listeners = createListeners();
   const processName = newProcessName();

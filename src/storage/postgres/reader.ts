@@ -69,9 +69,9 @@ export function createReader(client: pg.Pool | pg.ClientBase, judge = nobody): R
   return Object.assign(reader, {
     rows<R>(query: SQL, { rowOf }: Pick<Selection<R>, "rowOf">) {
       const written = dialect.sqlToQuery(query);
-      const asked = { text: written.sql, rowMode: "array" } as pg.QueryConfig;
+      const config = { text: written.sql, rowMode: "array" } as pg.QueryConfig;
       const find = async () =>
-        (await asking.query<unknown[]>(asked, written.params)).rows.map(rowOf);
+        (await asking.query<unknown[]>(config, written.params)).rows.map(rowOf);
       return new TextQuery(written, () => judged(judge, find));
     },
   });

@@ -6,7 +6,7 @@ import { createBatchMeter } from "../activity.ts";
 import { storeClosed } from "../refusals.ts";
 import type { MigratableDatabase, StoreHealth } from "../database.ts";
 import { sql } from "../drizzle.ts";
-import { inTurns } from "../in-turns.ts";
+import { yielding } from "../yielding.ts";
 import { createListeners } from "../listeners.ts";
 import { createCacheVersions } from "../cache-versions.ts";
 import type { Outcome } from "./apply.ts";
@@ -93,7 +93,7 @@ export function openSqlite(options: Options): MigratableDatabase {
       connections: [],
       logBytes: statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     }),
-    lengthy: (source) => (threads === undefined ? snapshots : inTurns(threads.of(source))),
+    lengthy: (source) => (threads === undefined ? snapshots : yielding(threads.of(source))),
     async commit(unit) {
       if (closed || isBroken()) throw isBroken() ? cannotWrite() : storeClosed();
       return writes.commit(unit, compiler.unit(unit));

@@ -35,8 +35,8 @@ function explaining(statement: Sqlite.Statement, explain: (error: unknown) => un
 }
 
 /**
- * SQLite compiles a statement with ORDER BY or LIMIT anew whenever one of its parameters gets a value, since the value might make
- * for a better plan; that takes longer than most reads. It does not look at what a subquery gives.
+ * SQLite compiles a statement with ORDER BY or LIMIT again each time that a parameter is bound, since the value could allow
+ * a better plan; that takes longer than most reads. It does not look at the value of a subquery.
  */
 export const steady = (text: string): string =>
   / (?:order by|limit) /.test(text)

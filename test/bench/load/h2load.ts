@@ -20,7 +20,7 @@ export async function h2load(spec: LoadSpec, seconds: number): Promise<LoadResul
       `${name}: ${value}`,
     ]);
     const url = `http://127.0.0.1:${spec.port}${spec.path}`;
-    const shape = [`-c${spec.connections}`, "-t1", ...pace(spec, seconds)];
+    const shape = [`-c${spec.connections}`, "-t1", ...durationFlags(spec, seconds)];
     const files = ["-d", data, `--log-file=${log}`];
     const out = await runPinned(loadCore, ["h2load", ...shape, ...files, ...headers, url]);
     const number = (pattern: RegExp) => Number(pattern.exec(out)?.[1] ?? Number.NaN);
@@ -71,7 +71,10 @@ export const withWaits = (latencies: readonly number[], apart: number): number[]
   );
 
 /** For how long, or at a rate how many requests. */
-function pace({ connections, streams, perSecond, warmUpSeconds = 0 }: LoadSpec, seconds: number) {
+function durationFlags(
+  { connections, streams, perSecond, warmUpSeconds = 0 }: LoadSpec,
+  seconds: number,
+) {
   if (perSecond === undefined) return [`-m${streams}`, "-D", String(seconds)];
   const requests = Math.ceil(perSecond * (warmUpSeconds + seconds));
   // A connection a millisecond: all that begin at once would send at once.
