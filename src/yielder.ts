@@ -37,7 +37,8 @@ let iterationBegan: number | undefined;
  */
 export const yieldToEventLoop = (): Promise<void> =>
   new Promise((resolve) => {
-    setImmediate(goOn, resolve);
+    // Where an event is being handled the first is called in the same iteration, before the system is asked what has arrived.
+    setImmediate(() => setImmediate(goOn, resolve));
   });
 
 function goOn(resolve: () => void): void {

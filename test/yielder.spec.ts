@@ -1,5 +1,7 @@
 // Run: shared
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { describe, it } from "node:test";
 import { yieldToEventLoop } from "../src/yielder.ts";
 
@@ -41,5 +43,36 @@ describe("callers that yield to the event loop together", () => {
     await Promise.resolve().then(() => order.push("arrived"));
     await part;
     assert.deepEqual(order, ["arrived", "part"]);
+  });
+
+  it("go on after what arrives while the event that began the work is handled", async () => {
+    const order: string[] = [];
+    const sockets: Socket[] = [];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const handle = async () => {
+      // Sent at once: the kernel has it before the event of the first has been handled.
+      sockets[1]?.write("second");
+      await yieldToEventLoop();
+      order.push("part");
+      resolve();
+    };
+    const server = createServer((socket) => {
+      socket.on("data", (data) => {
+        order.push(String(data));
+        if (String(data) === "first") void handle();
+      });
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    for (const _ of [1, 2]) {
+      const socket = connect(port, "127.0.0.1").setNoDelay();
+      await Promise.all([once(socket, "connect"), once(server, "connection")]);
+      sockets.push(socket);
+    }
+    sockets[0]?.write("first");
+    await promise;
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    assert.deepEqual(order, ["first", "second", "part"]);
   });
 });

@@ -6,12 +6,23 @@ const saltLength = 16;
 const form = /^[\w-]+$/;
 
 /**
- * Seals what leaves the service and comes back, as text for addresses. Strangers may have as much sealed as they like, which
- * is more than one key of AES-GCM may seal: so each text has a key of its own, derived from this one and a random salt.
+ * So many texts are sealed with one derived key: strangers may have as much sealed as they like, which is more than one key of AES-GCM
+ * may seal with random nonces (2^32, NIST SP 800-38D section 8.3).
+ */
+const mostTexts = 65_536;
+
+type DerivedKey = { salt: Uint8Array; key: SealingKey; textsLeft: number };
+const current = new WeakMap<SealingKey, DerivedKey>();
+
+/**
+ * Seals what leaves the service and comes back, as text for addresses: with a key that is derived from this one and a random salt, which
+ * the text begins with.
  */
 export function sealText(key: SealingKey, context: EncryptionContext, clear: Uint8Array): string {
-  const salt = randomBytes(saltLength);
-  return Buffer.concat([salt, seal(derived(key, salt), context, clear)]).toString("base64url");
+  const derivedKey = currentOf(key);
+  derivedKey.textsLeft -= 1;
+  const sealed = seal(derivedKey.key, context, clear);
+  return Buffer.concat([derivedKey.salt, sealed]).toString("base64url");
 }
 
 /** What `sealText` sealed with this key for this context; undefined for every other text. */
@@ -24,11 +35,25 @@ export function openText(
   if (bytes.length <= saltLength) return undefined;
   const salt = bytes.subarray(0, saltLength);
   try {
-    return open(derived(key, salt), context, bytes.subarray(saltLength));
+    return open(withSalt(key, salt), context, bytes.subarray(saltLength));
   } catch (error) {
     if (error instanceof DomainError) return undefined;
     throw error;
   }
+}
+
+function currentOf(key: SealingKey): DerivedKey {
+  const existing = current.get(key);
+  if (existing !== undefined && existing.textsLeft > 0) return existing;
+  const salt = randomBytes(saltLength);
+  const derivedKey = { salt, key: derived(key, salt), textsLeft: mostTexts };
+  current.set(key, derivedKey);
+  return derivedKey;
+}
+
+function withSalt(key: SealingKey, salt: Buffer): SealingKey {
+  const existing = current.get(key);
+  return existing !== undefined && salt.equals(existing.salt) ? existing.key : derived(key, salt);
 }
 
 const derived = ({ key }: SealingKey, salt: Uint8Array): SealingKey => ({

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { invalidField } from "../errors.ts";
 import type { SecretStore } from "../eventstore/secret-store.ts";
 import {
@@ -74,7 +74,7 @@ const cursorInvalid = (field: string) =>
     "is no `next` of this search: filters, order, direction and context must be those that it was given for",
   );
 
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");
+const sha256 = (text: string): string => hash("sha256", text, "base64url");
 const purposeOf = ({ list }: CursorOf): string => `cursor ${sha256(list)}`;
 
 /** Tells positions apart whose texts are too long to be held. */

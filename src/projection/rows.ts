@@ -1,16 +1,6 @@
 import type { Awaitable } from "../awaitable.ts";
 import type { Database } from "../storage/database.ts";
-import {
-  and,
-  asc,
-  type Column,
-  desc,
-  eq,
-  exists,
-  inArray,
-  type SQL,
-  sql,
-} from "../storage/drizzle.ts";
+import { and, asc, type Column, desc, eq, inArray, type SQL, sql } from "../storage/drizzle.ts";
 import { cachedRead } from "../storage/read-cache.ts";
 import { select, selectionOf, wholeRow } from "../storage/selection.ts";
 import type { Row, Table } from "../storage/table.ts";
@@ -95,13 +85,10 @@ export const hasRow = <T extends Table>(
   table: T,
   where: Equal<T>,
   condition?: SQL,
-): SQL =>
-  exists(
-    db.read
-      .select({ one: sql`1` })
-      .from(db.table(table))
-      .where(and(equals(db, table, where), condition)),
-  );
+): SQL => {
+  const ofTable = { from: db.table(table), where: and(equals(db, table, where), condition) };
+  return sql`exists (${select(sql`1`, ofTable)})`;
+};
 
 /** Reads the rows of an instance by what one of their columns holds, as `cachedRead` does. */
 export const cachedRows = <T extends Table>(

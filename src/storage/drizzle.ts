@@ -22,7 +22,6 @@ export const {
   count,
   desc,
   eq,
-  exists,
   getTableColumns,
   getTableName,
   gt,
@@ -38,6 +37,12 @@ export const {
   QueryPromise,
   sql,
 } = orm;
+/** The kinds of parts that a query is made of. */
+export const queryParts: Pick<
+  typeof Orm,
+  "Column" | "Name" | "Param" | "Placeholder" | "SQL" | "StringChunk" | "Table"
+> = orm;
+
 let loadedPg: typeof PgCore | undefined;
 let loadedSqlite: typeof SqliteCore | undefined;
 /** What belongs to one dialect: a process has one of them, and to load the other is a hundredth of a start. */

@@ -1,6 +1,8 @@
 import type { UserDeps } from "./ports.ts";
 import { caseFold } from "../../storage/case-fold.ts";
-import { and, eq, inArray, sql } from "../../storage/drizzle.ts";
+import { equals } from "../../projection/rows.ts";
+import { eq, sql } from "../../storage/drizzle.ts";
+import { select } from "../../storage/selection.ts";
 import { type Finder, finder } from "../object/finder.ts";
 import { userAuthenticators } from "./authenticator/projection.ts";
 import { users } from "./projection.ts";
@@ -26,14 +28,11 @@ export function userFinder({
   const t = db.table(users);
   const a = db.table(userAuthenticators);
   // The instance is a value here and no column of users: PostgreSQL would run the subquery for each of their rows.
-  const hasClientId = (instanceId: string, clientId: string) =>
-    inArray(
-      t.id,
-      db.read
-        .select({ id: a.userId })
-        .from(a)
-        .where(and(eq(a.instanceId, instanceId), eq(a.kind, "secret"), eq(a.lookup, clientId))),
-    );
+  const hasClientId = (instanceId: string, clientId: string) => {
+    const ofSecret = { instanceId, kind: "secret", lookup: clientId } as const;
+    const where = equals(db, userAuthenticators, ofSecret);
+    return sql`${t.id} in (${select(sql`${a.userId}`, { from: a, where })})`;
+  };
   // The index is of the fold.
   const hasExternalId = (externalId: string) =>
     sql`${eq(t.externalIdFolded, caseFold(externalId))} and ${eq(t.externalId, externalId)}`;

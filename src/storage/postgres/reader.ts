@@ -3,6 +3,7 @@ import type * as Driver from "drizzle-orm/node-postgres";
 import type { PgPreparedQuery, PreparedQueryConfig } from "drizzle-orm/pg-core";
 import type pg from "pg";
 import type { Reader } from "../database.ts";
+import { queryWriter } from "../query-writer.ts";
 import type { Selection } from "../selection.ts";
 import { loadDrizzle, pgCore, type SQL } from "../drizzle.ts";
 import { TextQuery } from "../text-query.ts";
@@ -11,6 +12,8 @@ import type { Overtaken } from "./overtaken.ts";
 
 const { NodePgSession }: typeof Driver = loadDrizzle("drizzle-orm/node-postgres");
 const { PgDatabase, PgDialect } = pgCore();
+const dialect = new PgDialect();
+const write = queryWriter(dialect);
 const tries = 3;
 
 type Base = Driver.NodePgSession<Record<string, unknown>, Record<string, never>>;
@@ -57,7 +60,6 @@ function sendable(value: unknown): unknown {
 
 /** drizzle over a pool or one connection; what fails is told in the words of the store. */
 export function createReader(client: pg.Pool | pg.ClientBase, judge = nobody): Reader {
-  const dialect = new PgDialect();
   const asking = {
     query: <R extends pg.QueryResultRow>(config: pg.QueryConfig, values: unknown[]) =>
       client.query<R>(config, values.map(sendable)),
@@ -68,7 +70,7 @@ export function createReader(client: pg.Pool | pg.ClientBase, judge = nobody): R
   const reader = new PgDatabase<Driver.NodePgQueryResultHKT>(dialect, session, undefined);
   return Object.assign(reader, {
     rows<R>(query: SQL, { rowOf }: Pick<Selection<R>, "rowOf">) {
-      const written = dialect.sqlToQuery(query);
+      const written = write(query);
       const config = { text: written.sql, rowMode: "array" } as pg.QueryConfig;
       const find = async () =>
         (await asking.query<unknown[]>(config, written.params)).rows.map(rowOf);

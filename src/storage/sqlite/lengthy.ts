@@ -5,6 +5,7 @@ import { internal, unavailable } from "../../errors.ts";
 import { createThreadPool } from "../../threads/pool.ts";
 import type { Reader, Snapshots } from "../database.ts";
 import { loadDrizzle, type SQL, sqliteCore } from "../drizzle.ts";
+import { queryWriter } from "../query-writer.ts";
 import type { Selection } from "../selection.ts";
 import { storeClosed } from "../refusals.ts";
 import { received, type SentError } from "./errors.ts";
@@ -33,13 +34,13 @@ const retryAfterSeconds = 2;
 type Prepared = { getQuery(): ThreadQuery; mapResult(rows: unknown[][]): unknown };
 
 function reader(): Reader {
-  const dialect = new (sqliteCore().SQLiteAsyncDialect)();
+  const write = queryWriter(new (sqliteCore().SQLiteAsyncDialect)());
   const built = drizzle(() =>
     Promise.reject(new Error("the queries of a snapshot are sent together")),
   );
   const rows = <R>(query: SQL, { rowOf }: Pick<Selection<R>, "rowOf">) => {
     const prepared: Prepared = {
-      getQuery: () => dialect.sqlToQuery(query),
+      getQuery: () => write(query),
       mapResult: (found) => found.map(rowOf),
     };
     return { prepare: () => prepared };

@@ -2,6 +2,7 @@ import type Sqlite from "better-sqlite3";
 import type * as Driver from "drizzle-orm/better-sqlite3";
 import type { Reader, Snapshots } from "../database.ts";
 import { loadDrizzle, type SQL, sqliteCore } from "../drizzle.ts";
+import { queryWriter } from "../query-writer.ts";
 import type { Selection } from "../selection.ts";
 import { TextQuery } from "../text-query.ts";
 import { rememberStatements } from "./statements.ts";
@@ -17,11 +18,11 @@ export function readerOf(
   noticeDamage: (error: unknown) => unknown,
 ): Reader {
   const prepare = rememberStatements(connection, noticeDamage);
-  const dialect = new (sqliteCore().SQLiteSyncDialect)();
+  const write = queryWriter(new (sqliteCore().SQLiteSyncDialect)());
   // drizzle asks its client for nothing but statements.
   const reader = drizzle({ prepare } as unknown as Sqlite.Database);
   const rows = <R>(query: SQL, { rowOf }: Pick<Selection<R>, "rowOf">) => {
-    const written = dialect.sqlToQuery(query);
+    const written = write(query);
     return new TextQuery(written, () => {
       const found = prepare(written.sql)
         .raw()
