@@ -23,3 +23,46 @@ describe("a connection that is made for somebody who stops waiting", () => {
     await pool.end();
   });
 });
+
+describe("the settings of a connection", () => {
+  const names = [
+    "default_transaction_isolation",
+    "tcp_user_timeout",
+    "statement_timeout",
+    "max_parallel_workers_per_gather",
+    "application_name",
+    "work_mem",
+  ];
+  async function settingsBy(url: string): Promise<Record<string, string>> {
+    const pool = createPool(url, "lengthy", 1);
+    try {
+      const { rows } = await pool.query<{ name: string; setting: string }>(
+        "SELECT name, setting FROM pg_settings WHERE name = ANY($1)",
+        [names],
+      );
+      return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+    } finally {
+      await pool.end();
+    }
+  }
+
+  it("let a query of the service take one core of the server", async () => {
+    await using place = await databasePlace();
+    const found = await settingsBy(place.url);
+    assert.equal(found["max_parallel_workers_per_gather"], "0");
+    assert.equal(found["default_transaction_isolation"], "read committed");
+  });
+
+  it("are completed by the options of the URL, which come last", async () => {
+    await using place = await databasePlace();
+    const found = await settingsBy(place.url);
+    const options = "-c work_mem=12345 -c max_parallel_workers_per_gather=3";
+    const url = new URL(place.url);
+    url.searchParams.set("options", options);
+    const expected = { ...found, work_mem: "12345", max_parallel_workers_per_gather: "3" };
+    assert.deepEqual(await settingsBy(url.href), expected);
+    const inPercent = url.href.replaceAll("+", "%20");
+    assert.notEqual(inPercent, url.href);
+    assert.deepEqual(await settingsBy(inPercent), expected);
+  });
+});

@@ -22,20 +22,25 @@ export const limits = {
   connectMs: 2_000,
 } as const;
 
-// What frees a server of a client that has vanished without a word, and of one that no longer listens.
-const keepAlive = {
+const settings = {
+  // What frees a server of a client that has vanished without a word, and of one that no longer listens.
   tcp_keepalives_idle: 5,
   tcp_keepalives_interval: 3,
   tcp_keepalives_count: 3,
   tcp_user_timeout: 15_000,
   default_transaction_isolation: "read\\ committed",
+  // A search takes one core of the server, not three: the others are for whoever else is answered (decision 0400).
+  max_parallel_workers_per_gather: 0,
 };
 
 export type ConnectionRole = "read" | "lengthy" | "write" | "watch" | "admin";
 
-/** The settings of every connection: limits that hold on the server too, whatever becomes of this process. */
+/**
+ * The settings of every connection: limits that hold on the server too, whatever becomes of this process. What the URL has as
+ * `options` is set after them.
+ */
 export const connectionConfig = (url: string, role: ConnectionRole): pg.ClientConfig => ({
-  connectionString: url,
+  ...withOptions(url),
   application_name: `idsvc ${role}`,
   connectionTimeoutMillis: limits.connectMs,
   keepAlive: true,
@@ -44,10 +49,20 @@ export const connectionConfig = (url: string, role: ConnectionRole): pg.ClientCo
   lock_timeout: role === "admin" ? limits.adminLockMs : limits.lockMs,
   idle_in_transaction_session_timeout:
     role === "admin" ? limits.adminLockMs : limits.idleInTransactionMs,
-  options: Object.entries(keepAlive)
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(" "),
 });
+
+// Of what is given twice pg takes what the URL says, and nothing else.
+function withOptions(url: string): Pick<pg.ClientConfig, "connectionString" | "options"> {
+  const [address, ...query] = url.split("?");
+  const params = new URLSearchParams(query.join("?"));
+  const theirs = params.getAll("options");
+  params.delete("options");
+  const ours = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  return {
+    connectionString: theirs.length === 0 ? url : `${address}?${params}`,
+    options: [...ours, ...theirs].join(" "),
+  };
+}
 
 /**
  * A pool that heals: connections that break are dropped and made anew, and each new one proves that it leads to a
