@@ -58,7 +58,8 @@ export function afterPowerCut(dataDir: string, flushed: string, lostPart: number
     const left = Buffer.alloc(length);
     for (let at = 0; at < length; at += sectorBytes) {
       const from = Math.random() < lostPart ? sure : written;
-      from.copy(left, at, at, at + sectorBytes);
+      // Behind the end of the file as it was, the old content is zeros.
+      if (at < from.length) from.copy(left, at, at, at + sectorBytes);
     }
     writeFileSync(join(image, file), left);
   }
