@@ -10,7 +10,7 @@ import {
   unwrapKey,
   wrapKey,
 } from "../crypto/secrets.ts";
-import { openText, sealText } from "../crypto/sealed-text.ts";
+import { createTextSealer } from "../crypto/sealed-text.ts";
 import { newerFormatOf } from "../crypto/token-format.ts";
 import { internal } from "../errors.ts";
 import type { Database } from "../storage/database.ts";
@@ -223,10 +223,7 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
 
     digest: (instanceId, secret) =>
       whenKnown(digestOf(instanceId, secret), (digest) => timeIn(secret) + digest),
-    sealText: async (instanceId, purpose, clear) =>
-      sealText(await instanceKey(instanceId, "data_key"), textContext(instanceId, purpose), clear),
-    openText: async (instanceId, purpose, sealed) =>
-      openText(await instanceKey(instanceId, "data_key"), textContext(instanceId, purpose), sealed),
+    ...sealedTexts((instanceId) => instanceKey(instanceId, "data_key")),
 
     removeInstance(instanceId) {
       instanceKeys.forget(instanceId);
@@ -235,6 +232,18 @@ export function createSecretStore(db: Database, masters: MasterKeys): SecretStor
     remove: (ref) => deleteRows(secrets, ref),
     removeAllOf: ({ instanceId, ownerType, ownerId }) =>
       deleteRows(secrets, { instanceId, ownerType, ownerId }),
+  };
+}
+
+function sealedTexts(
+  dataKeyOf: (instanceId: string) => Awaitable<SealingKey>,
+): Pick<SecretStore, "sealText" | "openText"> {
+  const texts = createTextSealer();
+  return {
+    sealText: async (instanceId, purpose, clear) =>
+      texts.seal(await dataKeyOf(instanceId), textContext(instanceId, purpose), clear),
+    openText: async (instanceId, purpose, sealed) =>
+      texts.open(await dataKeyOf(instanceId), textContext(instanceId, purpose), sealed),
   };
 }
 

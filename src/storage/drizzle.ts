@@ -37,10 +37,10 @@ export const {
   QueryPromise,
   sql,
 } = orm;
-/** The kinds of parts that a query is made of. */
+/** The kinds of parts that a query is made of; `isSQLWrapper` tells expressions and queries from values. */
 export const queryParts: Pick<
   typeof Orm,
-  "Column" | "Name" | "Param" | "Placeholder" | "SQL" | "StringChunk" | "Table"
+  "Column" | "isSQLWrapper" | "Name" | "Param" | "SQL" | "StringChunk" | "Table"
 > = orm;
 
 let loadedPg: typeof PgCore | undefined;
@@ -60,7 +60,7 @@ export const parameter: typeof sql.placeholder = sql.placeholder; // drizzle's w
 export const isStoredAsGiven = ({ mapToDriverValue }: Pick<Orm.Column, "mapToDriverValue">) =>
   mapToDriverValue === orm.Column.prototype.mapToDriverValue;
 
-/** How many parameters a condition sends to the database; those of queries inside it are not counted. */
+/** How many parameters a condition sends to the database; those of queries of drizzle's builder inside it are not counted. */
 export function parametersOf(condition: unknown): number {
   if (Array.isArray(condition)) {
     return condition.reduce((sum: number, part) => sum + parametersOf(part), 0);

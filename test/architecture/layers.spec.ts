@@ -168,7 +168,6 @@ const cachesByObject = [
   "api/transcode/json.ts",
   "authz/secret-fields.ts",
   "crypto/key-object.ts",
-  "crypto/sealed-text.ts",
   "html.ts",
   "resources/userschema/data.ts",
   "storage/selection.ts",

@@ -29,7 +29,7 @@ const settings = {
   tcp_keepalives_count: 3,
   tcp_user_timeout: 15_000,
   default_transaction_isolation: "read\\ committed",
-  // A search takes one core of the server, not three: the others are for whoever else is answered (decision 0400).
+  // A search uses one core of the server rather than three, so that other calls have the rest (decision 0400).
   max_parallel_workers_per_gather: 0,
 };
 
