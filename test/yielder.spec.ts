@@ -20,7 +20,7 @@ function work(ms: number): void {
 }
 
 describe("callers that yield to the event loop together", () => {
-  it("go on in an iteration each where each takes longer than a millisecond, in their order", async () => {
+  it("go on in an iteration each where each takes longer than they share, in their order", async () => {
     const iterations = countIterations();
     const began: { part: number; iteration: number }[] = [];
     const parts = [0, 1, 2, 3].map(async (part) => {

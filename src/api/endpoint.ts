@@ -1,6 +1,6 @@
 import type { Response } from "../authz/response-cache.ts";
-import { yieldToEventLoop } from "../yielder.ts";
 import { type Call, type Incoming, leave, newCall } from "./call.ts";
+import type { Defer } from "./deferral.ts";
 import type { Exchange } from "./exchange.ts";
 import type { MethodRule } from "./method-rule.ts";
 
@@ -8,12 +8,14 @@ import type { MethodRule } from "./method-rule.ts";
 export type UnaryEndpoint = {
   kind: "unary";
   rule: MethodRule;
+  defer: Defer;
   invoke: (call: Call) => Promise<Response>;
 };
 /** One request, any number of answers. */
 export type StreamEndpoint = {
   kind: "server_streaming";
   rule: MethodRule;
+  defer: Defer;
   invoke: (call: Call) => Promise<AsyncIterable<Response>>;
 };
 export type Endpoint = UnaryEndpoint | StreamEndpoint;
@@ -23,12 +25,13 @@ type How = Pick<Incoming, "protocol" | "decode" | "timeoutMs" | "openBody">;
 /** What comes of a call: the answer or the opened stream, and what the handler said about it. */
 export type Outcome<R> = { result: R; answer: Call["answer"] };
 
-/** A call that takes longer yields to the event loop before its response is written. */
-const quickMs = 1;
-
 /** Runs one call of an exchange. */
 export async function callEndpoint<R>(
-  { rule, invoke }: { rule: MethodRule; invoke: (call: Call) => Promise<R> },
+  {
+    rule,
+    defer,
+    invoke,
+  }: Pick<Endpoint, "rule" | "defer"> & { invoke: (call: Call) => Promise<R> },
   exchange: Exchange,
   how: How,
 ): Promise<Outcome<R>> {
@@ -45,8 +48,6 @@ export async function callEndpoint<R>(
     requestId: exchange.requestId,
   });
   exchange.onGone(() => leave(call));
-  const began = performance.now();
-  const result = await invoke(call);
-  if (performance.now() - began > quickMs) await yieldToEventLoop();
+  const result = await defer(() => invoke(call));
   return { result, answer: call.answer };
 }

@@ -3,6 +3,7 @@ import type { Scope } from "../authz/context.ts";
 import { type Response, responseOf } from "../authz/response-cache.ts";
 import type { ServiceBinding } from "../authz/service.ts";
 import { type Call, type Check, compose, newCall } from "./call.ts";
+import { createDeferral } from "./deferral.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { toDomainError } from "./errors.ts";
 import { guarded } from "./guarded-stream.ts";
@@ -29,13 +30,14 @@ export function createEndpoints(
       const handler = binding.handlers[method.localName];
       if (handler === undefined) throw new Error(`method ${rule.path} has no handler`);
       const steps = interceptorsFor(ports, binding, rule);
+      const defer = createDeferral();
       // A handler's types follow from the descriptor beside it (authz/service.ts).
       const run = (call: Call, scope: Scope) => handler(call.request as never, scope);
       switch (method.methodKind) {
         case "unary": {
           const work = async (call: Call) =>
             responseOf(method.output, await (run(call, scopeOf(call)) as Promise<object>));
-          return { kind: "unary", rule, invoke: compose(steps, work) };
+          return { kind: "unary", rule, defer, invoke: compose(steps, work) };
         }
         case "server_streaming": {
           const checks = standingChecks(ports, binding, rule);
@@ -52,7 +54,7 @@ export function createEndpoints(
             const flowing = guarded(opened, { recheck, gone, stopping });
             return responses(method.output, refusing(flowing, call.requestId, told));
           };
-          return { kind: "server_streaming", rule, invoke: compose(steps, work) };
+          return { kind: "server_streaming", rule, defer, invoke: compose(steps, work) };
         }
         default:
           throw new Error(`method ${rule.path} takes a stream, which no protocol here carries`);

@@ -11,6 +11,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import type { CountRequest, Metrics } from "../telemetry/metrics.ts";
 import { type Span, type SpanStart, type Tracing, within } from "../telemetry/tracing.ts";
 import { httpForm, toDomainError } from "./errors.ts";
+import { createDeferral, type Defer } from "./deferral.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownHost } from "./interceptors/instance.ts";
 import { requestSpan } from "./request-span.ts";
@@ -111,7 +112,7 @@ export function webServer(ports: Ports): ServeWeb {
 
   const pages = createSourceGate(pagesOfSource);
 
-  const recorderOf = recordersOf(ports);
+  const stateOf = statesOf(ports);
 
   async function servePage(endpoint: WebEndpoint, exchange: Exchange): Promise<void> {
     const permit = await pages.enter(sourceOf(exchange.peer), exchange.onGone);
@@ -141,11 +142,15 @@ export function webServer(ports: Ports): ServeWeb {
     let status: number;
     let reason: string | undefined;
     let note: WebNote | undefined;
+    const of = stateOf(endpoint);
     try {
       const entering = enter(exchange, endpoint.anyHost ?? false);
       at = entering instanceof Promise ? await entering : entering;
       if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
-      const answered = await endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), at);
+      const entered = at;
+      const answered = await of.defer(() =>
+        endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), entered),
+      );
       if (answered.isUnproven) budgets.spend("unauthenticated", sourceOf(exchange.peer));
       ({ status, note } = answered);
       if (answered.cause !== undefined) tellFailure(ports, endpoint, exchange, answered.cause);
@@ -174,10 +179,9 @@ export function webServer(ports: Ports): ServeWeb {
     const ms = Math.round((performance.now() - started) * 1000) / 1000;
     const { instanceId } = at ?? {};
     const clientAddress = showAddress(exchange.peer);
-    const { log, count } = recorderOf(endpoint);
-    count(status, ms / 1_000, span);
+    of.count(status, ms / 1_000, span);
     if (span !== undefined) noteIn(span, { status, instanceId, reason: note?.reason });
-    log({ status, ms, instanceId, requestId, traceId: span?.traceId, clientAddress, note });
+    of.log({ status, ms, instanceId, requestId, traceId: span?.traceId, clientAddress, note });
   }
 
   return (endpoint, exchange) => (endpoint.isPage ? servePage : serve)(endpoint, exchange);
@@ -223,18 +227,22 @@ const contextOf = ({ externalUrl }: Ports, exchange: Exchange, instance: Instanc
   scheme: exchange.scheme,
 });
 
-type Recorder = { log: (line: WebLine) => void; count: CountRequest };
+type State = { defer: Defer; log: (line: WebLine) => void; count: CountRequest };
 
-/** What notes the requests of an endpoint: its line of the log, and its counter. */
-function recordersOf({ logger, metrics }: Ports): (endpoint: WebEndpoint) => Recorder {
-  const recorders = new Map<string, Recorder>();
+/** What there is once an endpoint: what runs its requests, their line of the log, and their counter. */
+function statesOf({ logger, metrics }: Ports): (endpoint: WebEndpoint) => State {
+  const states = new Map<string, State>();
   return ({ path }) => {
-    let recorder = recorders.get(path);
-    if (recorder === undefined) {
-      recorder = { log: webLogger(logger, path), count: metrics.requestsOf(path) };
-      recorders.set(path, recorder);
+    let state = states.get(path);
+    if (state === undefined) {
+      state = {
+        defer: createDeferral(),
+        log: webLogger(logger, path),
+        count: metrics.requestsOf(path),
+      };
+      states.set(path, state);
     }
-    return recorder;
+    return state;
   };
 }
 
