@@ -62,6 +62,8 @@ export type Exchange = {
 };
 
 const nothing = new Uint8Array();
+/** An answer that takes longer is written after others. */
+const quickMs = 1;
 const longestDiscardMs = 5_000;
 const longestSilenceMs = 60_000;
 // A body that is read whole: so long, and on as long as it keeps coming at this rate.
@@ -77,6 +79,7 @@ export function http1Exchange(
   /** Told of a request that may take as long as it keeps coming: the limit for whole requests is not its. */
   onLongBody: (connection: Socket) => void,
 ): Exchange {
+  const since = performance.now();
   // A target in absolute form says the host, whatever the header says (RFC 9112 section 3.2.2).
   const absolute = /^https?:\/\/([^/?#]+)(.*)$/i.exec(request.url ?? "");
   const { path, query } = splitTarget(
@@ -129,11 +132,10 @@ export function http1Exchange(
           ? { "content-length": String(bytes) }
           : { trailer: Object.keys(trailers).join(", ") };
       response.writeHead(status, { ...fields, [requestIdHeader]: requestId, ...last });
-      if (trailers !== undefined) {
-        response.addTrailers(trailers);
-      }
+      if (trailers !== undefined) response.addTrailers(trailers);
       ended = true;
-      endCoalesced({ response, body, isAscii: body?.length === bytes });
+      const isLate = performance.now() - since > quickMs;
+      endCoalesced({ response, body, isAscii: body?.length === bytes, isLate });
     },
     stream(status, fields) {
       response.writeHead(status, { ...fields, [requestIdHeader]: requestId });

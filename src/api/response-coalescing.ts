@@ -4,7 +4,13 @@ import type { ServerResponse } from "node:http";
 /** At most so many responses wait for each other. */
 const mostWaiting = 64;
 
-type Ending = { response: ServerResponse; body: Uint8Array | string | undefined; isAscii: boolean };
+type Ending = {
+  response: ServerResponse;
+  body: Uint8Array | string | undefined;
+  isAscii: boolean;
+  /** Others need not wait for it: it is written after those that are not. */
+  isLate: boolean;
+};
 
 let waiting: Ending[] = [];
 
@@ -23,7 +29,7 @@ export function endCoalesced(ending: Ending): void {
 
 /** Runs in the context of no request: what follows from one response, such as a line of the log, belongs to no span of another. */
 const endAll = AsyncResource.bind((): void => {
-  const endings = waiting;
+  const endings = lateLast(waiting);
   waiting = [];
   for (const { response, body, isAscii } of endings) {
     // Who has gone meanwhile is not written to.
@@ -33,3 +39,8 @@ const endAll = AsyncResource.bind((): void => {
     else response.end(body);
   }
 });
+
+const lateLast = (endings: readonly Ending[]): readonly Ending[] =>
+  endings.some(({ isLate }) => isLate)
+    ? [...endings.filter(({ isLate }) => !isLate), ...endings.filter(({ isLate }) => isLate)]
+    : endings;

@@ -125,6 +125,11 @@ export interface Database extends Snapshots, AsyncDisposable {
   /** Whether a column of texts holds one of these: one parameter, so that a statement is the same for any number of them. */
   isAmong(column: Column, texts: readonly string[]): SQL;
   /**
+   * To be awaited before a unit is decided, which waits for a little where that holds up others less and does not delay its commit.
+   * Nothing where it need not wait.
+   */
+  beforeUnit?(): Promise<void> | undefined;
+  /**
    * Commits one unit; it is on disk when the promise resolves (C3). Units share a flush; a unit that fails
    * fails alone.
    * @throws {Conflict} when an expectation does not hold, a stream has moved on, or a row to insert is there already.

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { endCoalesced } from "../../src/api/response-coalescing.ts";
 
 describe("responses that are ended together", () => {
@@ -18,7 +19,12 @@ describe("responses that are ended together", () => {
         waiting.push(response);
         if (waiting.length < count) return;
         for (const [at, each] of waiting.entries()) {
-          request.run(at, endCoalesced, { response: each, body: "answer", isAscii: true });
+          request.run(at, endCoalesced, {
+            response: each,
+            body: "answer",
+            isAscii: true,
+            isLate: false,
+          });
         }
       });
       await once(server.listen(0, "127.0.0.1"), "listening");
@@ -32,5 +38,18 @@ describe("responses that are ended together", () => {
       assert.deepEqual(new Set(contexts), new Set([undefined]));
       assert.equal(contexts.length, count);
     }
+  });
+
+  it("end in their order, the late ones last", async () => {
+    const ended: string[] = [];
+    const late = { long: true, quick: false, longer: true, another: false };
+    for (const [name, isLate] of Object.entries(late)) {
+      const response = { destroyed: false, end: () => ended.push(name) };
+      const ending = { body: name, isAscii: true, isLate };
+      endCoalesced({ ...ending, response: response as unknown as ServerResponse });
+    }
+    await nextIteration();
+    await nextIteration();
+    assert.deepEqual(ended, ["quick", "another", "long", "longer"]);
   });
 });

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, openSync, readFileSync } from "node:fs";
 import { beforeCommits, flushFailed, flushingOf } from "../storage/sqlite-commits.ts";
 
 // Imported by a process of the service before anything else: it notes of each commit whether SQLite was told to flush it, and
@@ -39,11 +39,13 @@ export function flushesIn(from: string): { commits: number; failed: number; viol
 }
 
 if (file !== undefined) {
+  // Opened once: what it takes besides the flush is not the disk's.
+  const log = openSync(file, "a");
   let commits = 0;
   beforeCommits((connection) => {
     commits += 1;
     const fails = commits >= failsFrom;
-    appendFileSync(file, `${JSON.stringify({ ...flushingOf(connection), fails })}\n`);
+    appendFileSync(log, `${JSON.stringify({ ...flushingOf(connection), fails })}\n`);
     // As a disk does: the thread that flushes can do nothing else.
     if (takesMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, takesMs);
     if (fails) throw flushFailed();

@@ -31,9 +31,17 @@ export const flushFailed = () => new Sqlite.SqliteError("disk I/O error", "SQLIT
 // sqlite.org/pragma.html: with a write-ahead log, FULL flushes it at each commit, and EXTRA more than that.
 const full = 2;
 
+const questions = new WeakMap<Sqlite.Database, Sqlite.Statement[]>();
+
 /** How SQLite was told to keep what this connection commits, and whether that is flushed before the commit returns. */
 export function flushingOf(connection: Sqlite.Database) {
-  const synchronous = connection.pragma("synchronous", { simple: true });
-  const journal = connection.pragma("journal_mode", { simple: true });
+  let asked = questions.get(connection);
+  if (asked === undefined) {
+    asked = ["synchronous", "journal_mode"].map((name) =>
+      connection.prepare(`PRAGMA ${name}`).pluck(),
+    );
+    questions.set(connection, asked);
+  }
+  const [synchronous, journal] = asked.map((each) => each.get());
   return { synchronous, journal, isFlushed: journal === "wal" && Number(synchronous) >= full };
 }

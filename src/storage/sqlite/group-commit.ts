@@ -6,6 +6,7 @@ import { storeBusy, storeOutcomeUnknown, storeUnavailable } from "../refusals.ts
 import type { Outcome } from "./apply.ts";
 import { type CompiledUnit, refusalAt } from "./compile.ts";
 import { isDisk } from "./errors.ts";
+import { createSpread } from "./spread.ts";
 
 /** How often the lock of another process is tried, and for how long. */
 export const busyRetryMs = 5;
@@ -28,6 +29,8 @@ type Waiting = {
 };
 
 export type GroupCommit = {
+  /** To be awaited before a unit is decided: while a batch is flushed it waits for a little. */
+  beforeUnit(): Promise<void> | undefined;
   /** Resolves when the unit is on disk. */
   commit(unit: Unit, compiled: CompiledUnit): Promise<Committed>;
   /** Commits what waits; resolves when nothing is under way any more. */
@@ -61,10 +64,10 @@ export function groupCommits(parts: Committing): GroupCommit {
   // Since when somebody waits.
   let waitingSince = 0;
   let inLastTurn = 0;
-  const gathering = gathers ? createGathering(flush) : undefined;
   let scheduled = false;
   let waitMs = longestWaitMs.least;
   let atWork: Promise<void> | undefined;
+  const [spread, gathering] = [createSpread(), gathers ? createGathering(flush) : undefined];
 
   function schedule(delayMs = 0): void {
     if (scheduled || atWork !== undefined) return;
@@ -96,7 +99,7 @@ export function groupCommits(parts: Committing): GroupCommit {
   }
 
   async function settleLater(batch: readonly Waiting[], outcome: Promise<Outcome>): Promise<void> {
-    const known = await outcome;
+    const known = await spread.during(outcome);
     atWork = undefined;
     settle(batch, known);
   }
@@ -124,6 +127,7 @@ export function groupCommits(parts: Committing): GroupCommit {
   }
 
   return {
+    beforeUnit: spread.wait,
     commit: (unit, compiled) =>
       new Promise((resolve, reject) => {
         const since = Date.now();
