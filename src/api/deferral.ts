@@ -1,8 +1,8 @@
 import type { Awaitable } from "../awaitable.ts";
 import { yieldToEventLoop } from "../yielder.ts";
 
-/** A call that takes longer has waited: for the disk, the database or a thread. */
-const quickMs = 1;
+/** A call that takes longer has waited: for the disk, the database or a thread. Quick ones go before it. */
+export const quickMs = 1;
 /** So many long calls in a row are no accident, such as a busy core. */
 const longInARow = 2;
 

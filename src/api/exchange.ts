@@ -6,6 +6,7 @@ import { bodyTooLarge } from "./refusals.ts";
 import type { Awaitable } from "../awaitable.ts";
 import { deadlineExceeded, callerGone } from "../errors.ts";
 import type { CallHeaders } from "./call.ts";
+import { quickMs } from "./deferral.ts";
 import {
   depthHeader,
   newRequestId,
@@ -62,8 +63,6 @@ export type Exchange = {
 };
 
 const nothing = new Uint8Array();
-/** An answer that takes longer is written after others. */
-const quickMs = 1;
 const longestDiscardMs = 5_000;
 const longestSilenceMs = 60_000;
 // A body that is read whole: so long, and on as long as it keeps coming at this rate.

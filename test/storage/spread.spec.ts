@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import type { Outcome } from "../../src/storage/sqlite/apply.ts";
 import { createSpread } from "../../src/storage/sqlite/spread.ts";
 
-const milliseconds = (count: number) => Array.from({ length: count }, (_, at) => at);
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 const committed = (tookMs: number): Outcome => ({
   kind: "committed",
@@ -26,6 +26,24 @@ async function flushing(ms: number) {
   return { wait: spread.wait, end };
 }
 
+/** In which iteration of the event loop each of so many decisions begins, in the order in which they do. */
+async function begunBy({ wait }: Pick<ReturnType<typeof createSpread>, "wait">, count: number) {
+  let iteration = 0;
+  let next = setImmediate(function goOn() {
+    iteration += 1;
+    next = setImmediate(goOn);
+  });
+  const begun: { at: number; iteration: number }[] = [];
+  await Promise.all(
+    numbers(count).map(async (at) => {
+      await wait();
+      begun.push({ at, iteration });
+    }),
+  );
+  clearImmediate(next);
+  return begun;
+}
+
 describe("decisions while a flush is under way", () => {
   it("wait for nothing where none is, or where it is over in a millisecond", async () => {
     assert.equal(createSpread().wait(), undefined);
@@ -36,43 +54,30 @@ describe("decisions while a flush is under way", () => {
   });
 
   it("begin one after the other, in their order, the first at once", async () => {
-    const spread = await flushing(1_000);
+    const spread = await flushing(60_000);
     assert.equal(spread.wait(), undefined);
-    let iteration = 0;
-    let next = setImmediate(function count() {
-      iteration += 1;
-      next = setImmediate(count);
-    });
-    const began: { at: number; iteration: number }[] = [];
-    await Promise.all(
-      milliseconds(5).map(async (at) => {
-        await spread.wait();
-        began.push({ at, iteration });
-      }),
-    );
-    clearImmediate(next);
+    const began = await begunBy(spread, 5);
     assert.deepEqual(
       began.map(({ at }) => at),
-      milliseconds(5),
+      numbers(5),
     );
     assert.equal(new Set(began.map((each) => each.iteration)).size, 5);
   });
 
   it("begin at once where there is no time for more before the middle of the flush", async () => {
-    const spread = await flushing(200);
-    const waits = milliseconds(300).map(() => spread.wait() !== undefined);
+    const spread = await flushing(4_000);
+    const waits = numbers(3_000).map(() => spread.wait() !== undefined);
     const count = waits.filter(Boolean).length;
-    assert.ok(count > 0 && count <= 100, `${count} wait`);
+    assert.ok(count > 0 && count <= 2_000, `${count} wait`);
     assert.equal(waits.at(-1), false);
+    await spread.end();
   });
 
   it("begin together when the flush is over sooner", async () => {
     const spread = await flushing(60_000);
     assert.equal(spread.wait(), undefined);
-    const all = milliseconds(2_000).map(async () => {
-      await spread.wait();
-    });
+    const all = begunBy(spread, 2_000);
     await spread.end();
-    await Promise.all(all);
+    assert.equal(new Set((await all).map(({ iteration }) => iteration)).size, 1);
   });
 });
