@@ -13,11 +13,17 @@ import type { ObjectPolicy } from "../authz/context.ts";
 import type { HoldKind } from "../authz/holds.ts";
 import { knownPermissions } from "../authz/roles.ts";
 
+/** What methods are called that change nothing. */
+export const reading =
+  /^(?:Get|Search|List|Resolve|Preview|Match|Validate|Export|Report|Watch)[A-Z]/;
+
 /** What the schema says of a method; read once, at start. */
 export type MethodRule = {
   method: DescMethod;
   /** `/<package>.<Service>/<Method>` */
   path: string;
+  /** It does more than read. */
+  isChange: boolean;
   access: "public" | "authenticated" | "permission";
   permission: string;
   systemPermission: string;
@@ -133,6 +139,7 @@ export function methodRule(
   return {
     method,
     path,
+    isChange: !reading.test(method.name),
     access,
     permission,
     systemPermission,

@@ -69,6 +69,8 @@ export type WebEndpoint = {
   maxBodyBytes?: number | undefined;
   /** Browsers are led to it: few requests of one source are served at once, the others wait. */
   isPage?: boolean | undefined;
+  /** What it is called for changes something. */
+  isChange?: boolean | undefined;
   /** Each request takes one from this budget of its source. */
   budget?: BudgetName | undefined;
   /** Answers on hosts of no instance too (B1). */
@@ -91,6 +93,7 @@ type Ports = {
   showAddress: ShowAddress;
   budgets: Pick<Budgets, "spend">;
   slowDown: SlowDown;
+  beforeChange: (() => Promise<void> | undefined) | undefined;
   noteRefusal: NoteRefusal;
   metrics: Pick<Metrics, "requestsOf">;
   tracing: Tracing | undefined;
@@ -148,9 +151,9 @@ export function webServer(ports: Ports): ServeWeb {
       at = entering instanceof Promise ? await entering : entering;
       if (endpoint.budget !== undefined) budgets.spend(endpoint.budget, sourceOf(exchange.peer));
       const entered = at;
-      const answered = await of.defer(() =>
-        endpoint.handle(toRequest(exchange, endpoint.maxBodyBytes), entered),
-      );
+      if (endpoint.isChange === true) await ports.beforeChange?.();
+      const request = toRequest(exchange, endpoint.maxBodyBytes);
+      const answered = await of.defer(() => endpoint.handle(request, entered));
       if (answered.isUnproven) budgets.spend("unauthenticated", sourceOf(exchange.peer));
       ({ status, note } = answered);
       if (answered.cause !== undefined) tellFailure(ports, endpoint, exchange, answered.cause);

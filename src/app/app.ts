@@ -342,6 +342,7 @@ function portsOf(
     powers: powerReader(deps),
     registrations: registrationReader(deps),
     stepUp: stepUp({ db, organizations, now }),
+    beforeChange: db.beforeChange,
     features,
     tokens: [
       sessionTokens({ db, secrets, organizations, memberships, now }),

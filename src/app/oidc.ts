@@ -29,8 +29,8 @@ export function oidcEndpoints(
     provider.endpoints
       .filter((endpoint) => endpoint.caller === caller)
       .map((endpoint) => {
-        const { path, methods, crossOrigin, budget } = endpoint;
-        return { path, methods, crossOrigin, budget, ...mount(endpoint) };
+        const { path, methods, crossOrigin, isChange, budget } = endpoint;
+        return { path, methods, crossOrigin, budget, isChange, ...mount(endpoint) };
       });
 
   const forClients = (endpoint: Endpoint): Handling => ({

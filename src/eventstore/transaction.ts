@@ -179,7 +179,6 @@ export function createTransact(parts: Parts): Transact {
   return async (at, decide) => {
     let release: (() => void) | undefined;
     try {
-      await parts.db.beforeUnit?.();
       for (let attempt = 1; ; attempt++) {
         const unit = new Unit(parts, at);
         if (at.guard !== undefined) await at.guard(unit);

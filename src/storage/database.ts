@@ -125,10 +125,10 @@ export interface Database extends Snapshots, AsyncDisposable {
   /** Whether a column of texts holds one of these: one parameter, so that a statement is the same for any number of them. */
   isAmong(column: Column, texts: readonly string[]): SQL;
   /**
-   * To be awaited before a unit is decided, which waits for a little where that holds up others less and does not delay its commit.
-   * Nothing where it need not wait.
+   * To be awaited before the work of a call that commits a unit: while the disk flushes, it waits for half of the flush at most, so that
+   * such calls hold up others less. Nothing where it need not wait.
    */
-  beforeUnit?(): Promise<void> | undefined;
+  beforeChange?(): Promise<void> | undefined;
   /**
    * Commits one unit; it is on disk when the promise resolves (C3). Units share a flush; a unit that fails
    * fails alone.

@@ -1,6 +1,7 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { create, createFileRegistry, type DescService, setExtension } from "@bufbuild/protobuf";
 import {
   FileDescriptorSetSchema,
@@ -25,7 +26,7 @@ import { assertRefused, grpcRefusal } from "../support/refusal.ts";
 import { hear } from "../support/wire.ts";
 
 const limits = { timeoutMs: 5_000, maxBodyBytes: 4 * 1024 * 1024 };
-const { getTarget } = ActionService.method;
+const { getTarget, deleteTarget } = ActionService.method;
 
 /** What happened around the calls, in order; each part of the service writes its name. */
 const happened: string[] = [];
@@ -34,6 +35,7 @@ const note = <T>(name: string, value: T): T => {
   return value;
 };
 let failure: Error | undefined;
+let beforeChange: Ports["beforeChange"];
 
 const binding: ServiceBinding = {
   service: ActionService,
@@ -86,6 +88,7 @@ const ports: Ports = {
       ),
   ],
   limitRate: () => note("rateLimit", undefined),
+  beforeChange: () => beforeChange?.(),
   executions: { of: () => () => note("executions", undefined) },
   validator: protovalidate,
   noteRefusal: ({ reason }) => void refused.push(reason),
@@ -141,6 +144,7 @@ describe("the steps around a call", () => {
         "telemetry",
         "errors",
         "deadline",
+        "spread",
         "instance",
         "authenticate",
         "rateLimit",
@@ -174,6 +178,23 @@ describe("the steps around a call", () => {
         "executions",
         "handler",
       ]);
+    });
+
+    it(`begin for what changes something when it has its place, over ${protocol}`, async () => {
+      happened.length = 0;
+      const [waits, place] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      beforeChange = () => {
+        waits.resolve();
+        return note("spread", place.promise);
+      };
+      const called = peer.call(protocol, deleteTarget, { id: "1" }, { token: "wrong" });
+      await waits.promise;
+      await nextIteration();
+      assert.deepEqual(happened, ["spread"]);
+      beforeChange = undefined;
+      place.resolve();
+      assertRefused(await called, { code: 16, reason: "TOKEN_INVALID" });
+      assert.deepEqual(happened, ["spread", "instance", "authenticate"]);
     });
 
     it(`take from the budget of strangers what nobody is known to have asked, over ${protocol}`, async () => {
@@ -223,7 +244,7 @@ describe("the steps around a call", () => {
     const rule = { ...methodRule(getTarget, limits), access: "public" as const, feature: "" };
     const bare = { ...binding, authorize: {} };
     const { executions: _, ...without } = ports;
-    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 11);
+    assert.equal(interceptorsFor(without, bare, rule).length, order.length - 12);
     assert.equal(
       interceptorsFor(
         ports,

@@ -1,7 +1,8 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import { createRateLimiter, reading } from "../../src/api/interceptors/rate-limit.ts";
+import { createRateLimiter } from "../../src/api/interceptors/rate-limit.ts";
+import { reading } from "../../src/api/method-rule.ts";
 import { restBindings } from "../../src/api/transcode/body.ts";
 import { services } from "./samples.ts";
 import { addCaller, startTestApp, type TestApp } from "../support/app.ts";

@@ -39,6 +39,8 @@ const warmUpSeconds = 2;
 /** The p99 is at most so many times the quiet one (Q2). */
 const most = 2;
 const writers = 8;
+/** First the service runs as one that has run for long: with so many times the clients and introspections, code is compiled (0401). */
+const warmUp = { times: 12, introspections: 3, seconds: 12 };
 const besideName = writes ? "beside writes" : "beside searches";
 tools.taskset = false;
 
@@ -101,9 +103,10 @@ const busyCore = () => {
     spinning.kill("SIGKILL");
   };
 };
+const besides = (times = 1) => (writes ? clients(times * writers, write) : clients(times, search));
 const kinds: { name: string; begin: () => () => Promise<void> }[] = [
   { name: "quiet", begin: () => async () => {} },
-  { name: besideName, begin: () => (writes ? clients(writers, write) : clients(1, search)) },
+  { name: besideName, begin: () => besides() },
   { name: "beside a busy core", begin: busyCore },
 ];
 
@@ -114,6 +117,9 @@ function waitedForCore(): number {
 }
 
 type Found = Pick<LoadResult, "p50" | "p99"> & { waited: number; done: number };
+const stopWarmUp = besides(warmUp.times);
+await runLoad({ ...load, perSecond: warmUp.introspections * Number(flags.rate) }, warmUp.seconds);
+await stopWarmUp();
 const found = new Map(kinds.map(({ name }): [string, Found[]] => [name, []]));
 for (let round = -1; round < rounds; round++) {
   for (const { name, begin } of kinds) {

@@ -37,6 +37,7 @@ import { permission } from "./permission.ts";
 import { precondition } from "./precondition.ts";
 import { type RateLimiter, rateLimit } from "./rate-limit.ts";
 import { sessionPolicy } from "./session-policy.ts";
+import { spread } from "./spread.ts";
 import { stepUp } from "./step-up.ts";
 import { telemetry } from "./telemetry.ts";
 import { validate } from "./validate.ts";
@@ -53,6 +54,8 @@ export type Ports = {
   tokens: readonly TokenVerifier[];
   /** Calls of the console bring a cookie in the place of a token. */
   browserTokens: BrowserTokens;
+  /** To be awaited before what changes something begins (`storage/database.ts`). */
+  beforeChange: (() => Promise<void> | undefined) | undefined;
   /** Calls targets around methods. */
   executions?: CallExecutions | undefined;
   validator: Judge;
@@ -84,6 +87,8 @@ export const order: readonly [
   ["errors", errors],
   // Bounds the time of everything below, the reading of the body included.
   ["deadline", deadline],
+  // What calls that change something wait for is time of theirs.
+  ["spread", spread],
   // Tokens, organizations and features mean something only within an instance.
   ["instance", instance],
   // Before the body is read: a stranger costs us headers, not 4 MiB.

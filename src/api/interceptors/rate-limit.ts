@@ -59,16 +59,11 @@ const rateLimited = (kind: keyof RateLimits, most: number, wait: number) => {
   );
 };
 
-/** What methods are called that change nothing. */
-export const reading =
-  /^(?:Get|Search|List|Resolve|Preview|Match|Validate|Export|Report|Watch)[A-Z]/;
-
 /** Bounds what one caller calls in a second, and what the callers of an instance call in a day (its quota of requests). */
 export const rateLimit =
   ({ limitRate, usage }: Ports): InterceptorFactory =>
-  ({ access, method }) => {
+  ({ access, isChange }) => {
     if (access === "public") return undefined;
-    const isChange = !reading.test(method.name);
     return {
       check(call) {
         limitRate(call, isChange);

@@ -30,6 +30,7 @@ export const deviceAuthorizationEndpoint = (parts: TokenParts): Endpoint => ({
   methods: ["POST"],
   caller: "client",
   crossOrigin: "none",
+  isChange: true,
   async handle(request, at) {
     const form = await readForm(request);
     const credentials = readCredentials(request, form);

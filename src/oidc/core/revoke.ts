@@ -24,6 +24,7 @@ export const revocationEndpoint = (parts: TokenParts): Endpoint => ({
   methods: ["POST"],
   caller: "client",
   crossOrigin: "apps",
+  isChange: true,
   async handle(request, at) {
     const form = await readForm(request);
     const client = await clientOf(parts, at, readCredentials(request, form));

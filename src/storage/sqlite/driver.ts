@@ -94,7 +94,7 @@ export function openSqlite(options: Options): MigratableDatabase {
       logBytes: statSync(`${options.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
     }),
     lengthy: (source) => (threads === undefined ? snapshots : yielding(threads.of(source))),
-    beforeUnit: writes.beforeUnit,
+    beforeChange: writes.beforeChange,
     async commit(unit) {
       if (closed || isBroken()) throw isBroken() ? cannotWrite() : storeClosed();
       return writes.commit(unit, compiler.unit(unit));

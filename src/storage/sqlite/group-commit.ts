@@ -29,8 +29,8 @@ type Waiting = {
 };
 
 export type GroupCommit = {
-  /** To be awaited before a unit is decided: while a batch is flushed it waits for a little. */
-  beforeUnit(): Promise<void> | undefined;
+  /** To be awaited before the work of a call that commits a unit: while a batch is flushed it waits for a little. */
+  beforeChange(): Promise<void> | undefined;
   /** Resolves when the unit is on disk. */
   commit(unit: Unit, compiled: CompiledUnit): Promise<Committed>;
   /** Commits what waits; resolves when nothing is under way any more. */
@@ -127,7 +127,7 @@ export function groupCommits(parts: Committing): GroupCommit {
   }
 
   return {
-    beforeUnit: spread.wait,
+    beforeChange: spread.wait,
     commit: (unit, compiled) =>
       new Promise((resolve, reject) => {
         const since = Date.now();

@@ -1,12 +1,12 @@
 import type { Outcome } from "./apply.ts";
 
-/** Decisions that are spread begin so far apart. */
+/** Calls that are spread begin so far apart. */
 const apartMs = 1;
 
 /**
- * Spreads decisions over the first half of a flush that is under way: what they decide is written after it, whenever they do.
- * Decided at once, the calls of those who were answered together would hold up all other calls. As many as there is time for begin a
- * millisecond apart; more than that begin at once.
+ * Spreads calls that change something over the first half of a flush that is under way: what they change is written after it, whenever
+ * they begin before. Begun at once, the calls of those who were answered together would hold up all other calls. As many as there is
+ * time for begin a millisecond apart; more than that begin at once.
  */
 export function createSpread() {
   let tookMs = 0;
@@ -29,7 +29,7 @@ export function createSpread() {
       tookMs = outcome.kind === "committed" ? outcome.tookMs : 0;
       return outcome;
     },
-    /** A promise only where a decision has to wait. */
+    /** A promise only where a call has to wait. */
     wait(): Promise<void> | undefined {
       const left = (until - performance.now()) / apartMs;
       if (left < 1) return undefined;

@@ -52,6 +52,7 @@ export function ruleOf(method: DescMethod, rule: Partial<MethodRule> = {}): Meth
   return {
     method,
     path: `/${method.parent.typeName}/${method.name}`,
+    isChange: true,
     access: "authenticated",
     permission: "authenticated",
     systemPermission: "",

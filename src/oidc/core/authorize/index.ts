@@ -26,6 +26,7 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
       budget: "flows",
       caller: "browser",
       crossOrigin: "none",
+      isChange: true,
       handle: (http, at) =>
         answering(interactions, at, http, async (toClient, note) => {
           const encoded = await readRequest(http);
@@ -42,6 +43,7 @@ export function authorizeEndpoints(ports: Ports, authorize: Authorize): Endpoint
       methods: ["GET"],
       caller: "browser",
       crossOrigin: "none",
+      isChange: true,
       handle: (http, at) =>
         answering(interactions, at, http, async (toClient) => {
           const id = new URLSearchParams(targetOf(http).query).get("id") ?? "";

@@ -34,6 +34,7 @@ export const tokenEndpoint = (parts: TokenParts): Endpoint => ({
   methods: ["POST"],
   caller: "client",
   crossOrigin: "apps",
+  isChange: true,
   async handle(request, at) {
     const form = await readForm(request, severalTimes);
     const name = required(form, "grant_type");
