@@ -1,6 +1,6 @@
 // `npm run bench:beside`: how long introspection takes at a steady rate, quiet and beside what may hold it up (Q2): one client that
 // searches among many users, or clients that write to a disk that is slow to flush. Beside both, what a process costs that only
-// keeps a core busy. Nothing is bound to a core. See README.md.
+// keeps a core busy, and on PostgreSQL what the same searches cost that another process makes. Nothing is bound to a core. See README.md.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { median, ratioOf } from "./judge.ts";
 import { type LeanClient, leanClient } from "./lean-client.ts";
 import { generatorOf, runLoad } from "./load/load.ts";
 import type { LoadResult, LoadSpec } from "./load/spec.ts";
-import { atExit, tools } from "./process.ts";
+import { atExit, type Child, tools } from "./process.ts";
 import { restSpec } from "./requests.ts";
 import { seedUsers } from "./rows-directory.ts";
 import { newStore, startService } from "./store.ts";
@@ -39,8 +39,8 @@ const warmUpSeconds = 2;
 /** The p99 is at most so many times the quiet one (Q2). */
 const most = 2;
 const writers = 8;
-/** First the service runs as one that has run for long: with so many times the clients and introspections, code is compiled (0401). */
-const warmUp = { times: 12, introspections: 3, seconds: 12 };
+/** First the service runs as one that has run for long: code is compiled with so many times the writing clients and introspections (0401). */
+const warmUp = { writers: 12, introspections: 3, seconds: 12 };
 const besideName = writes ? "beside writes" : "beside searches";
 tools.taskset = false;
 
@@ -59,36 +59,43 @@ const slowDisk = {
     .join(" ")
     .trim(),
 };
-const { child } = await startService(store.dir, {
-  env: { IDSVC_RATE_LIMIT: "0", ...onDatabase, ...(writes ? slowDisk : {}) },
-});
-running.use(child);
+const startOne = async (): Promise<Child> => {
+  const env = { IDSVC_RATE_LIMIT: "0", ...onDatabase, ...(writes ? slowDisk : {}) };
+  return running.use((await startService(store.dir, { env })).child);
+};
+const child = await startOne();
+/** What searches of another process cost is what the database takes of the machine. */
+const replica = database === undefined ? undefined : await startOne();
 const api = "/resources/v3alpha";
 const [row] = await rowsOf(child, store.token, "^introspection$");
 if (row === undefined) throw new Error("no row is named introspection");
 const load = { ...row.load, perSecond: Number(flags.rate), warmUpSeconds } as LoadSpec;
 
 let done = 0;
-const request = (path: string, body: JsonValue) =>
-  restSpec(child.port, `POST ${api}/${path}`, { token: store.token, body });
-async function search({ send }: LeanClient): Promise<void> {
-  await send(request("_search_all", { q: `seeded-${done}` }));
+const request = (port: number, path: string, body: JsonValue) =>
+  restSpec(port, `POST ${api}/${path}`, { token: store.token, body });
+async function search({ send }: LeanClient, port: number): Promise<void> {
+  await send(request(port, "_search_all", { q: `seeded-${done}` }));
   const name = { name: "99", method: "TEXT_FILTER_METHOD_CONTAINS" };
-  await send(request("users/_search?query.limit=20", [{ display_name: name }]));
+  await send(request(port, "users/_search?query.limit=20", [{ display_name: name }]));
   done += 2;
 }
-async function write({ send }: LeanClient): Promise<void> {
+async function write({ send }: LeanClient, port: number): Promise<void> {
   const name = `made ${done} ${Math.random()}`;
-  await send(request("targets", { name, rest_webhook: { url: "https://example.com/" } }));
+  await send(request(port, "targets", { name, rest_webhook: { url: "https://example.com/" } }));
   done += 1;
 }
 
 /** So many clients do it over and over, until what is returned is called. */
-function clients(count: number, work: (client: LeanClient) => Promise<void>) {
+function clients(
+  count: number,
+  work: (client: LeanClient, port: number) => Promise<void>,
+  { port } = child,
+) {
   let isOver = false;
   const loops = Array.from({ length: count }, async () => {
-    using client = await leanClient(child.port);
-    while (!isOver) await work(client);
+    using client = await leanClient(port);
+    while (!isOver) await work(client, port);
   });
   return async () => {
     isOver = true;
@@ -103,11 +110,15 @@ const busyCore = () => {
     spinning.kill("SIGKILL");
   };
 };
-const besides = (times = 1) => (writes ? clients(times * writers, write) : clients(times, search));
+const besides = (times = 1): (() => Promise<void>) =>
+  writes ? clients(times * writers, write) : clients(1, search);
 const kinds: { name: string; begin: () => () => Promise<void> }[] = [
   { name: "quiet", begin: () => async () => {} },
   { name: besideName, begin: () => besides() },
   { name: "beside a busy core", begin: busyCore },
+  ...(replica === undefined
+    ? []
+    : [{ name: "beside a replica's", begin: () => clients(1, search, replica) }]),
 ];
 
 /** How long the thread that answers had work to do and no core to do it on, in milliseconds; Linux tells. */
@@ -117,7 +128,7 @@ function waitedForCore(): number {
 }
 
 type Found = Pick<LoadResult, "p50" | "p99"> & { waited: number; done: number };
-const stopWarmUp = besides(warmUp.times);
+const stopWarmUp = besides(warmUp.writers);
 await runLoad({ ...load, perSecond: warmUp.introspections * Number(flags.rate) }, warmUp.seconds);
 await stopWarmUp();
 const found = new Map(kinds.map(({ name }): [string, Found[]] => [name, []]));

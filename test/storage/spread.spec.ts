@@ -6,11 +6,11 @@ import { createSpread } from "../../src/storage/sqlite/spread.ts";
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
-const committed = (tookMs: number): Outcome => ({
+const committed = (flushMs: number, tookMs = flushMs): Outcome => ({
   kind: "committed",
   results: [],
   tookMs,
-  flushMs: tookMs,
+  flushMs,
 });
 
 /** While a batch is flushed, after one that took so long. */
@@ -50,6 +50,14 @@ describe("decisions while a flush is under way", () => {
     assert.equal((await flushing(1.5)).wait(), undefined);
     const spread = await flushing(1_000);
     await spread.end();
+    assert.equal(spread.wait(), undefined);
+  });
+
+  it("wait for nothing where it is not the flush that takes long", async () => {
+    const spread = createSpread();
+    await spread.during(Promise.resolve(committed(1.5, 60_000)));
+    void spread.during(new Promise(() => {}));
+    assert.equal(spread.wait(), undefined);
     assert.equal(spread.wait(), undefined);
   });
 

@@ -9,7 +9,7 @@ const apartMs = 1;
  * time for begin a millisecond apart; more than that begin at once.
  */
 export function createSpread() {
-  let tookMs = 0;
+  let flushMs = 0;
   let until = 0;
   const waiting: (() => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -21,12 +21,12 @@ export function createSpread() {
   }
 
   return {
-    /** The flush of a batch, which is taken to last as long as the one before. */
+    /** A batch, whose flush is taken to last as long as the one before. */
     async during(batch: Promise<Outcome>): Promise<Outcome> {
-      until = performance.now() + tookMs / 2;
+      until = performance.now() + flushMs / 2;
       const outcome = await batch;
       until = 0;
-      tookMs = outcome.kind === "committed" ? outcome.tookMs : 0;
+      flushMs = outcome.kind === "committed" ? outcome.flushMs : 0;
       return outcome;
     },
     /** A promise only where a call has to wait. */
