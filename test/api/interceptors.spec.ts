@@ -10,12 +10,9 @@ import {
 import { ActionService } from "#gen/idsvc/resources/action/v3alpha/action_service_pb.ts";
 import { method as methodOption, MethodOptionsSchema } from "#gen/idsvc/options/v1/options_pb.ts";
 import { compose, newCall } from "../../src/api/call.ts";
-import { dispatcher } from "../../src/api/dispatch.ts";
 import { createEndpoints } from "../../src/api/endpoints.ts";
 import { interceptorsFor, order, type Ports } from "../../src/api/interceptors/index.ts";
 import { methodRule } from "../../src/api/method-rule.ts";
-import { listen } from "../../src/api/server.ts";
-import { restRoutes } from "../../src/api/transcode/rest.ts";
 import { protovalidate } from "../../src/api/validation.ts";
 import type { ServiceBinding } from "../../src/authz/service.ts";
 import { notFound } from "../../src/errors.ts";
@@ -24,6 +21,7 @@ import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { connectPeer, messageOf, pathOf, type Protocol, protocols } from "../support/protocols.ts";
 import { assertRefused, grpcRefusal } from "../support/refusal.ts";
 import { hear } from "../support/wire.ts";
+import { listenFor } from "./listening.ts";
 
 const limits = { timeoutMs: 5_000, maxBodyBytes: 4 * 1024 * 1024 };
 const { getTarget, deleteTarget } = ActionService.method;
@@ -103,27 +101,7 @@ const ports: Ports = {
 
 const { signal: stopping } = new AbortController();
 const endpoints = createEndpoints([binding], ports, limits, stopping);
-const listening = await listen({
-  host: "127.0.0.1",
-  port: 0,
-  isShared: false,
-  tls: undefined,
-  maxConnections: 100,
-  resolveOrigin: (seen) => seen,
-  mayConnect: () => true,
-  logger: silentLogger(),
-  ...dispatcher({
-    endpoints,
-    routes: restRoutes(endpoints),
-    webEndpoints: [],
-    serveWeb: async () => {},
-    streamServices: [],
-    probes: new Map(),
-    crossOrigin: async () => false,
-    streams: async () => () => {},
-    web: async () => () => {},
-  }),
-});
+const listening = await listenFor({ endpoints });
 const peer = connectPeer(listening.port);
 after(async () => {
   peer[Symbol.dispose]();

@@ -1,12 +1,10 @@
 // Run: shared
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { dispatcher } from "../../src/api/dispatch.ts";
-import { restRoutes } from "../../src/api/transcode/rest.ts";
-import { listen } from "../../src/api/server.ts";
 import { type WebEndpoint, webServer } from "../../src/api/web-endpoint.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { listenFor } from "./listening.ts";
 
 const handled: string[] = [];
 const place = Promise.withResolvers<void>();
@@ -22,36 +20,19 @@ const endpoint = (path: string, more: Partial<WebEndpoint> = {}): WebEndpoint =>
   ...more,
 });
 
-const listening = await listen({
-  host: "127.0.0.1",
-  port: 0,
-  isShared: false,
-  tls: undefined,
-  maxConnections: 100,
-  resolveOrigin: (seen) => seen,
-  mayConnect: () => true,
-  logger: silentLogger(),
-  ...dispatcher({
-    endpoints: [],
-    routes: restRoutes([]),
-    webEndpoints: [endpoint("/changes", { isChange: true }), endpoint("/reads")],
-    serveWeb: webServer({
-      instances: { byDomain: () => ({ id: "i1", isBlocked: false }), byId: () => undefined },
-      externalUrl: new URL("http://localhost"),
-      logger: silentLogger(),
-      showAddress: () => undefined,
-      budgets: { spend: () => undefined },
-      slowDown: async () => assert.fail("no budget is spent"),
-      beforeChange: () => place.promise,
-      noteRefusal: () => assert.fail("nothing is refused"),
-      metrics: createMetrics({ methods: new Map(), eventTypes: [] }),
-      tracing: undefined,
-    }),
-    streamServices: [],
-    probes: new Map(),
-    crossOrigin: async () => false,
-    streams: async () => () => {},
-    web: async () => () => {},
+const listening = await listenFor({
+  webEndpoints: [endpoint("/changes", { isChange: true }), endpoint("/reads")],
+  serveWeb: webServer({
+    instances: { byDomain: () => ({ id: "i1", isBlocked: false }), byId: () => undefined },
+    externalUrl: new URL("http://localhost"),
+    logger: silentLogger(),
+    showAddress: () => undefined,
+    budgets: { spend: () => undefined },
+    slowDown: async () => assert.fail("no budget is spent"),
+    beforeChange: () => place.promise,
+    noteRefusal: () => assert.fail("nothing is refused"),
+    metrics: createMetrics({ methods: new Map(), eventTypes: [] }),
+    tracing: undefined,
   }),
 });
 after(() => listening.stop(1_000));

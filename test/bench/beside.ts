@@ -60,8 +60,8 @@ const slowDisk = {
     .trim(),
 };
 const startOne = async (): Promise<Child> => {
-  const env = { IDSVC_RATE_LIMIT: "0", ...onDatabase, ...(writes ? slowDisk : {}) };
-  return running.use((await startService(store.dir, { env })).child);
+  const set = { IDSVC_RATE_LIMIT: "0", ...onDatabase, ...(writes ? slowDisk : {}) };
+  return running.use((await startService(store.dir, { env: set })).child);
 };
 const child = await startOne();
 /** What searches of another process cost is what the database takes of the machine. */
