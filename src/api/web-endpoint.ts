@@ -1,7 +1,7 @@
 import { type Awaitable, whenKnown } from "../awaitable.ts";
 import { hostName, issuerOf } from "../authz/host.ts";
 import type { BudgetName, Budgets } from "../authz/budgets.ts";
-import type { InstanceReader, NoteRefusal, Refused } from "../authz/ports.ts";
+import type { BeforeChange, InstanceReader, NoteRefusal, Refused } from "../authz/ports.ts";
 import { presenceAs, type Where, whereOf } from "../authz/presence.ts";
 import type { ShowAddress } from "../authz/shown-address.ts";
 import { sourceOf } from "../authz/source.ts";
@@ -69,7 +69,7 @@ export type WebEndpoint = {
   maxBodyBytes?: number | undefined;
   /** Browsers are led to it: few requests of one source are served at once, the others wait. */
   isPage?: boolean | undefined;
-  /** What it is called for changes something. */
+  /** Its requests usually change something: they are spread over a flush that is under way (`storage/database.ts`). */
   isChange?: boolean | undefined;
   /** Each request takes one from this budget of its source. */
   budget?: BudgetName | undefined;
@@ -93,7 +93,7 @@ type Ports = {
   showAddress: ShowAddress;
   budgets: Pick<Budgets, "spend">;
   slowDown: SlowDown;
-  beforeChange: (() => Promise<void> | undefined) | undefined;
+  beforeChange: BeforeChange | undefined;
   noteRefusal: NoteRefusal;
   metrics: Pick<Metrics, "requestsOf">;
   tracing: Tracing | undefined;

@@ -30,7 +30,7 @@ export function oidcEndpoints(
       .filter((endpoint) => endpoint.caller === caller)
       .map((endpoint) => {
         const { path, methods, crossOrigin, isChange, budget } = endpoint;
-        return { path, methods, crossOrigin, budget, isChange, ...mount(endpoint) };
+        return { path, methods, crossOrigin, isChange, budget, ...mount(endpoint) };
       });
 
   const forClients = (endpoint: Endpoint): Handling => ({

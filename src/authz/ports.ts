@@ -24,6 +24,9 @@ export interface UsageCounter {
   count(what: "requests" | "tokens", instanceId: string): Awaitable<void>;
 }
 
+/** Awaited before what changes something begins: half of a flush at most, and nothing where none is under way (`storage/database.ts`). */
+export type BeforeChange = () => Promise<void> | undefined;
+
 export interface OrganizationReader {
   byId(instanceId: string, id: string): Awaitable<{ id: string; state: string } | undefined>;
   byDomain(instanceId: string, domain: string): Awaitable<{ id: string } | undefined>;

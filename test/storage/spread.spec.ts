@@ -26,7 +26,7 @@ async function flushing(ms: number) {
   return { wait: spread.wait, end };
 }
 
-/** In which iteration of the event loop each of so many decisions begins, in the order in which they do. */
+/** In which iteration of the event loop each of so many calls begins, in the order in which they do. */
 async function begunBy({ wait }: Pick<ReturnType<typeof createSpread>, "wait">, count: number) {
   let iteration = 0;
   let next = setImmediate(function goOn() {
@@ -44,7 +44,7 @@ async function begunBy({ wait }: Pick<ReturnType<typeof createSpread>, "wait">, 
   return begun;
 }
 
-describe("decisions while a flush is under way", () => {
+describe("calls that change something while a flush is under way", () => {
   it("wait for nothing where none is, or where it is over in a millisecond", async () => {
     assert.equal(createSpread().wait(), undefined);
     assert.equal((await flushing(1.5)).wait(), undefined);

@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import type { CallExecutions } from "../../authz/executions.ts";
 import type { Budgets } from "../../authz/budgets.ts";
 import type {
+  BeforeChange,
   BrowserTokens,
   FeatureReader,
   InstanceReader,
@@ -54,8 +55,7 @@ export type Ports = {
   tokens: readonly TokenVerifier[];
   /** Calls of the console bring a cookie in the place of a token. */
   browserTokens: BrowserTokens;
-  /** To be awaited before what changes something begins (`storage/database.ts`). */
-  beforeChange: (() => Promise<void> | undefined) | undefined;
+  beforeChange: BeforeChange | undefined;
   /** Calls targets around methods. */
   executions?: CallExecutions | undefined;
   validator: Judge;
@@ -87,7 +87,7 @@ export const order: readonly [
   ["errors", errors],
   // Bounds the time of everything below, the reading of the body included.
   ["deadline", deadline],
-  // What calls that change something wait for is time of theirs.
+  // Within the deadline, and within the time that the log and the metrics tell.
   ["spread", spread],
   // Tokens, organizations and features mean something only within an instance.
   ["instance", instance],

@@ -68,6 +68,7 @@ export function discoveryEndpoint(
     methods: ["GET"],
     caller: "client",
     crossOrigin: "any",
+    isChange: false,
     async handle(_, at) {
       const facts = await factsAt(at);
       const known = prepared.get(at.issuer);

@@ -47,6 +47,7 @@ export function endSessionEndpoint(ports: Ports): Endpoint {
     methods: ["GET", "POST"],
     caller: "browser",
     crossOrigin: "none",
+    isChange: true,
     async handle(http, at) {
       const { query } = targetOf(http);
       if (http.method === "POST") return asGet(await readFormBody(http), query);

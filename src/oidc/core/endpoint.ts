@@ -11,8 +11,8 @@ export type Endpoint = {
   caller: "client" | "browser";
   /** Which pages of other origins may read its answers (A3). */
   crossOrigin: "apps" | "any" | "none";
-  /** What it is called for changes something. */
-  isChange?: true;
+  /** Whether its requests usually change something: then they wait for a little while a disk flushes. */
+  isChange: boolean;
   /** Whoever calls it makes the service keep something: each request takes one from the budget of its source. */
   budget?: "flows";
   handle(request: OidcRequest, at: At): Promise<OidcAnswer>;

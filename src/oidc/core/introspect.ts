@@ -29,6 +29,7 @@ export const introspectionEndpoint = (parts: TokenParts): Endpoint => ({
   methods: ["POST"],
   caller: "client",
   crossOrigin: "none",
+  isChange: false,
   async handle(request, at) {
     const form = await readForm(request);
     const credentials = readCredentials(request, form);

@@ -16,6 +16,7 @@ export function keysEndpoint({ keys }: Pick<Ports, "keys">): Endpoint {
     methods: ["GET"],
     caller: "client",
     crossOrigin: "any",
+    isChange: false,
     async handle(_, at) {
       const published = await keys.publicKeys(at);
       let answer = bodies.get(published);

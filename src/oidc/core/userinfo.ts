@@ -18,6 +18,7 @@ export const userinfoEndpoint = (parts: TokenParts): Endpoint => ({
   methods: ["GET", "POST"],
   caller: "client",
   crossOrigin: "apps",
+  isChange: false,
   async handle(request, at) {
     const value = await bearerOf(request);
     const token = await parts.tokens.accessToken(at, value);
