@@ -20,21 +20,31 @@ function work(ms: number): void {
 }
 
 describe("callers that yield to the event loop together", () => {
-  it("go on in an iteration each where each takes longer than they share, in their order", async () => {
+  /** In which iteration each of so many callers goes on that then works for so long. */
+  async function iterationsOf(count: number, ms: number): Promise<Map<number, number>> {
     const iterations = countIterations();
-    const began: { part: number; iteration: number }[] = [];
-    const parts = [0, 1, 2, 3].map(async (part) => {
+    const began = new Map<number, number>();
+    const parts = Array.from({ length: count }, async (_, part) => {
       await yieldToEventLoop();
-      began.push({ part, iteration: iterations.now() });
-      work(2);
+      began.set(part, iterations.now());
+      work(ms);
     });
     await Promise.all(parts);
     iterations.stop();
-    assert.deepEqual(
-      began.map(({ part }) => part),
-      [0, 1, 2, 3],
-    );
-    assert.equal(new Set(began.map(({ iteration }) => iteration)).size, 4);
+    return began;
+  }
+
+  it("go on in an iteration each where each takes longer than they share, in their order", async () => {
+    const began = await iterationsOf(4, 2);
+    assert.deepEqual([...began.keys()], [0, 1, 2, 3]);
+    assert.equal(new Set(began.values()).size, 4);
+  });
+
+  it("go on several in an iteration where many wait, in their order", async () => {
+    const count = 64;
+    const began = await iterationsOf(count, 0.3);
+    assert.deepEqual([...began.keys()], Array.from({ length: count }).keys().toArray());
+    assert.ok(new Set(began.values()).size < count);
   });
 
   it("go on after what has arrived", async () => {

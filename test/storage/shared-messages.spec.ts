@@ -82,7 +82,7 @@ it("leaves the units as they are, which may have to be sent again", () => {
 
 it("brings outcomes back, with the errors of the engine", () => {
   const failure = new Sqlite.SqliteError("no space", "SQLITE_FULL");
-  const results = [1n, { step: 2 }, { step: 3, error: failure }];
+  const results = [7n, 8n, 12n, { step: 2 }, 2n ** 62n, 0n, { step: 3, error: failure }, 13n];
   const told = decodeOutcome(encodeCommitted(1.5, 0.25, encodeResults(results)));
   assert.deepEqual(told, { kind: "committed", results, tookMs: 1.5, flushMs: 0.25 });
   const others: Outcome[] = [

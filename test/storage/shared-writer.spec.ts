@@ -206,6 +206,32 @@ describe("the process that writes for several (IDSVC_PROCESSES)", () => {
     assert.equal(commits.count, 2);
   });
 
+  it("writes what several send in the order of its time, and what one sends in its order", async () => {
+    using commits = countCommits();
+    await using place = await filePlace();
+    await using _ = await startWriter(place);
+    await using one = await join(place);
+    await using two = await join(place);
+    const name = nameIn();
+    const at = (ms: number) => ({
+      events: [happened(name(), 1n, { createdAt: new Date(ms) })],
+    });
+    const commit = (by: typeof one, ...times: number[]) =>
+      Promise.all(times.map(async (ms) => (await by.commit(unit(at(ms)))).firstSequence));
+    const together: bigint[][] = [];
+    for (let nth = 0; nth < rounds; nth += 1) {
+      commits.count = 0;
+      const first = commit(one, 1, 5, 3);
+      await turns(5);
+      const [ofOne, ofTwo] = await Promise.all([first, commit(two, 2, 4, 6)]);
+      const least = ofOne[0] ?? 0n;
+      if (commits.count === 1) together.push([...ofOne, ...ofTwo].map((each) => each - least));
+    }
+    // On a busy machine not every round is one commit.
+    assert.ok(together.length > 0);
+    for (const each of together) assert.deepEqual(each, [0n, 3n, 4n, 1n, 2n, 5n]);
+  });
+
   it("has units wait for more where the last batch had many, but not for long", async () => {
     using commits = countCommits();
     await using place = await filePlace();

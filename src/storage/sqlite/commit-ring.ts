@@ -24,12 +24,13 @@ type InstanceChanges = [instanceId: string, parts: string[] | null, streams: num
 export function changesOf(units: readonly Unit[]): string {
   const byInstance = Map.groupBy(units, ({ instanceId }) => instanceId);
   const changes = [...byInstance].map(([instanceId, ofInstance]): InstanceChanges => {
-    const streams = new Set<number>();
+    const all: number[] = [];
     for (const { events } of ofInstance) {
-      for (const { aggregateId } of events) streams.add(streamCounterOf(aggregateId));
+      for (const { aggregateId } of events) all.push(streamCounterOf(aggregateId));
     }
-    const isShort = streams.size <= mostStreams;
-    return [instanceId, partsOf(ofInstance) ?? null, isShort ? [...streams] : null];
+    const streams = all.length <= mostStreams ? all : [...new Set(all)];
+    const isShort = streams.length <= mostStreams;
+    return [instanceId, partsOf(ofInstance) ?? null, isShort ? streams : null];
   });
   return JSON.stringify(changes);
 }
@@ -48,12 +49,17 @@ export type KeptBatch = { worker: string; batch: number; changes: string; result
 // A commit is a row: its number, and of each of its batches four more lines. JSON has no line breaks.
 const linesOfBatch = 4;
 
-const rowOf = (number: number, batches: readonly KeptBatch[]): string =>
-  batches.reduce(
-    (row, { worker, batch, changes, results }) =>
-      `${row}\n${worker}\n${batch}\n${changes}\n${results}`,
+// Rows of one size are written over in their place, where others would be moved from page to page; three of this size fill one.
+const rowLength = 1_340;
+
+function rowOf(number: number, batches: readonly KeptBatch[]): string {
+  const row = batches.reduce(
+    (lines, { worker, batch, changes, results }) =>
+      `${lines}\n${worker}\n${batch}\n${changes}\n${results}`,
     String(number),
   );
+  return `${row}\n`.padEnd(Math.ceil((row.length + 1) / rowLength) * rowLength);
+}
 
 function batchesIn(value: string): KeptBatch[] {
   const lines = value.split("\n");

@@ -23,7 +23,8 @@ export type BatchMessage = {
   changes: string;
 };
 
-type SentResult = string | { step: number; error?: SentError };
+/** A sequence is the difference to the one before it in the batch; as digits where that is more than a number holds. */
+type SentResult = number | string | { step: number; error?: SentError };
 
 type SentBatch = [batch: number, isAgain: boolean];
 
@@ -45,21 +46,29 @@ export function decode({ text, bytes }: Frame): ToSharedWriter {
 }
 
 /** What became of the units of a batch, as it is sent and kept. */
-export const encodeResults = (results: readonly Result[]): string =>
-  JSON.stringify(
-    results.map((result): SentResult => {
-      if (typeof result === "bigint") return String(result);
-      const { step, error } = result;
-      return error === undefined ? { step } : { step, error: toSend(error) };
-    }),
-  );
+export function encodeResults(results: readonly Result[]): string {
+  let last = 0n;
+  const sent = results.map((result): SentResult => {
+    if (typeof result === "bigint") {
+      const difference = result - last;
+      last = result;
+      const number = Number(difference);
+      return Number.isSafeInteger(number) ? number : String(difference);
+    }
+    const { step, error } = result;
+    return error === undefined ? { step } : { step, error: toSend(error) };
+  });
+  return JSON.stringify(sent);
+}
 
-const decodeResults = (text: string): Result[] =>
-  (JSON.parse(text) as SentResult[]).map((result): Result => {
-    if (typeof result === "string") return BigInt(result);
+function decodeResults(text: string): Result[] {
+  let last = 0n;
+  return (JSON.parse(text) as SentResult[]).map((result): Result => {
+    if (typeof result !== "object") return (last += BigInt(result));
     const { step, error } = result;
     return error === undefined ? { step } : { step, error: received(error) };
   });
+}
 
 /** An answer, of whose results the text is there. */
 export const encodeCommitted = (tookMs: number, flushMs: number, results: string): string =>

@@ -3,6 +3,7 @@ import { createServer, type Socket } from "node:net";
 import Sqlite from "better-sqlite3";
 import { createApplier, type Outcome } from "./apply.ts";
 import { createRing, type KeptBatch } from "./commit-ring.ts";
+import type { CompiledUnit } from "./compile.ts";
 import { isBusy, isUnflushed } from "./errors.ts";
 import { onFrame, sendFrame } from "./frames.ts";
 import { configure } from "./open.ts";
@@ -187,18 +188,37 @@ function openWriter(path: string, texts: readonly string[]) {
   }
 }
 
+/** @property at when its events were made, and those of its batch before it */
+type BatchUnit = { of: Batch; unit: CompiledUnit; at: number };
+
+/**
+ * The units of all batches in the order of their time, in which most of what they insert is appended to its table; those of each batch
+ * keep their order.
+ */
+function inOrderOfTime(batches: readonly Batch[]): BatchUnit[] {
+  const all = batches.flatMap((of) => {
+    let at = 0;
+    return of.message.units.map((unit): BatchUnit => {
+      at = Math.max(at, unit.createdAt);
+      return { of, unit, at };
+    });
+  });
+  return batches.length === 1 ? all : all.sort((a, b) => a.at - b.at);
+}
+
 /** @property answer what the process is told that sent the batch */
 type Settled = { answer: string; kind: Outcome["kind"]; error?: unknown };
 
 function writerOn(connection: Sqlite.Database, texts: readonly string[]) {
   const ring = createRing(connection);
   let committing: readonly Batch[] = [];
+  let units: readonly BatchUnit[] = [];
   let kept: KeptBatch[] = [];
   const applier = createApplier(connection, texts, (results) => {
-    let at = 0;
-    kept = committing.map(({ client: { worker }, message: { batch, changes, units } }) => {
-      const own = results.slice(at, (at += units.length));
-      return { worker, batch, changes, results: encodeResults(own) };
+    kept = committing.map((each) => {
+      const { batch, changes } = each.message;
+      const own = results.filter((_, at) => units[at]?.of === each);
+      return { worker: each.client.worker, batch, changes, results: encodeResults(own) };
     });
     ring.keep(kept);
   });
@@ -221,7 +241,8 @@ function writerOn(connection: Sqlite.Database, texts: readonly string[]) {
       }
       committing = batches.filter((batch) => !settled.has(batch));
       if (committing.length === 0) return settled;
-      const outcome = applier.commit(committing.flatMap(({ message }) => message.units));
+      units = inOrderOfTime(committing);
+      const outcome = applier.commit(units.map(({ unit }) => unit));
       if (outcome.kind === "committed") {
         ring.committed();
         const { kind, tookMs, flushMs } = outcome;
