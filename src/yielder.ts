@@ -26,13 +26,13 @@ export function createYielder() {
   };
 }
 
-// Callers that go on in one iteration of the event loop begin at most so long after the first of them; where many wait, an eighth of them
-// does within more.
+// Callers that go on in one iteration of the event loop begin at most so long after the first of them.
 const sharedMs = 0.25;
-const sharedByManyMs = 1;
+// Where many wait, this part of them goes on in one iteration, at most so long after the first of them.
 const partOfMany = 1 / 8;
+const sharedByManyMs = 1;
 let waiting = 0;
-/** When the first caller of this iteration went on, and how many more of an eighth may. */
+/** When the first caller of this iteration went on, and how many more of that part may. */
 let iteration: { began: number; left: number } | undefined;
 
 /**

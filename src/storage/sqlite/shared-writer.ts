@@ -188,7 +188,7 @@ function openWriter(path: string, texts: readonly string[]) {
   }
 }
 
-/** @property at when its events were made, and those of its batch before it */
+/** A unit of a batch. `at`: when its events were made, or the latest of those before it in the batch. */
 type BatchUnit = { of: Batch; unit: CompiledUnit; at: number };
 
 /**
