@@ -105,13 +105,9 @@ const mostParts = 100;
 /** What units change, for those who cannot see the units; undefined where that is too much to tell. */
 export function partsOf(units: readonly Unit[]): string[] | undefined {
   const parts = new Set<string>();
-  let last = { table: "", part: "" };
   for (const { changes } of units) {
     for (const change of changes) {
-      const [table, part] = [change.table.name, partOf(change)];
-      if (table === last.table && part === last.part) continue;
-      last = { table, part };
-      parts.add(partName(table, part));
+      parts.add(partName(change.table.name, partOf(change)));
       if (parts.size > mostParts) return undefined;
     }
   }

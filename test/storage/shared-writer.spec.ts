@@ -24,6 +24,15 @@ async function join(place: FilePlace, more: { socket?: string; onBroken?: () => 
   return db;
 }
 
+/** A store, the process that writes it, and two that it writes for. */
+async function storeOfTwo() {
+  const stack = new AsyncDisposableStack();
+  const place = stack.use(await filePlace());
+  stack.use(await startWriter(place));
+  const [one, two] = [stack.use(await join(place)), stack.use(await join(place))];
+  return { place, one, two, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
 /** Counts the commits of connections that are opened from now on. */
 function countCommits() {
   const counted = {
@@ -151,10 +160,8 @@ describe("the process that writes for several (IDSVC_PROCESSES)", () => {
   });
 
   it("lets each see at once what another has changed, and no more than that", async () => {
-    await using place = await filePlace();
-    await using _ = await startWriter(place);
-    await using one = await join(place);
-    await using two = await join(place);
+    await using store = await storeOfTwo();
+    const { one, two } = store;
     // It may notice by itself, before it asks.
     const heard: string[] = [];
     two.onCommit((instanceId) => heard.push(instanceId));
@@ -186,10 +193,8 @@ describe("the process that writes for several (IDSVC_PROCESSES)", () => {
 
   it("commits together what those send that it answered last, and waits for nobody who is silent", async () => {
     using commits = countCommits();
-    await using place = await filePlace();
-    await using _ = await startWriter(place);
-    await using one = await join(place);
-    await using two = await join(place);
+    await using store = await storeOfTwo();
+    const { one, two } = store;
     const name = nameIn();
     const commit = (by: typeof one) => by.commit(unit({ events: [happened(name(), 1n)] }));
     commits.count = 0;
@@ -208,16 +213,13 @@ describe("the process that writes for several (IDSVC_PROCESSES)", () => {
 
   it("writes what several send in the order of its time, and what one sends in its order", async () => {
     using commits = countCommits();
-    await using place = await filePlace();
-    await using _ = await startWriter(place);
-    await using one = await join(place);
-    await using two = await join(place);
+    await using store = await storeOfTwo();
+    const { one, two } = store;
     const name = nameIn();
-    const at = (ms: number) => ({
-      events: [happened(name(), 1n, { createdAt: new Date(ms) })],
-    });
+    const unitOf = (ms: number) =>
+      unit({ events: [happened(name(), 1n, { createdAt: new Date(ms) })] });
     const commit = (by: typeof one, ...times: number[]) =>
-      Promise.all(times.map(async (ms) => (await by.commit(unit(at(ms)))).firstSequence));
+      Promise.all(times.map(async (ms) => (await by.commit(unitOf(ms))).firstSequence));
     const together: bigint[][] = [];
     for (let nth = 0; nth < rounds; nth += 1) {
       commits.count = 0;
@@ -280,16 +282,14 @@ describe("the process that writes for several (IDSVC_PROCESSES)", () => {
   });
 
   it("takes everything for changed where more was committed than is kept", async () => {
-    await using place = await filePlace();
-    await using _ = await startWriter(place);
-    await using one = await join(place);
-    await using two = await join(place);
+    await using store = await storeOfTwo();
+    const { one, two } = store;
     await one.commit(unit({ events: [happened("a", 1n)] }));
     await new Promise((turn) => setImmediate(turn));
     await two.catchUp();
     const before = two.cacheVersion("two", [notes]);
     // 4,096 are kept: the place of the second is that of batch 4,098.
-    await place.execute("INSERT INTO commit_ring VALUES (2, '4098 somebody\n[]')");
+    await store.place.execute("INSERT INTO commit_ring VALUES (2, '4098 somebody\n[]')");
     await new Promise((turn) => setImmediate(turn));
     await two.catchUp();
     assert.notEqual(two.cacheVersion("two", [notes]), before);

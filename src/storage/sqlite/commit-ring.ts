@@ -24,11 +24,10 @@ type InstanceChanges = [instanceId: string, parts: string[] | null, streams: num
 export function changesOf(units: readonly Unit[]): string {
   const byInstance = Map.groupBy(units, ({ instanceId }) => instanceId);
   const changes = [...byInstance].map(([instanceId, ofInstance]): InstanceChanges => {
-    const all: number[] = [];
-    for (const { events } of ofInstance) {
-      for (const { aggregateId } of events) all.push(streamCounterOf(aggregateId));
-    }
-    const streams = all.length <= mostStreams ? all : [...new Set(all)];
+    const counters = ofInstance.flatMap(({ events }) =>
+      events.map(({ aggregateId }) => streamCounterOf(aggregateId)),
+    );
+    const streams = counters.length <= mostStreams ? counters : [...new Set(counters)];
     const isShort = streams.length <= mostStreams;
     return [instanceId, partsOf(ofInstance) ?? null, isShort ? streams : null];
   });
@@ -44,7 +43,7 @@ const numberIn = (value: string): number => Number.parseInt(value, 10);
  * @property worker the name of the process that sent it, which counts its batches
  * @property results what became of its units, as text
  */
-export type KeptBatch = { worker: string; batch: number; changes: string; results: string };
+export type CommittedBatch = { worker: string; batch: number; changes: string; results: string };
 
 // A commit is a row: its number, and of each of its batches four more lines. JSON has no line breaks.
 const linesOfBatch = 4;
@@ -52,7 +51,7 @@ const linesOfBatch = 4;
 // Rows of one size are written over in their place, where others would be moved from page to page; three of this size fill one.
 const rowLength = 1_340;
 
-function rowOf(number: number, batches: readonly KeptBatch[]): string {
+function rowOf(number: number, batches: readonly CommittedBatch[]): string {
   const row = batches.reduce(
     (lines, { worker, batch, changes, results }) =>
       `${lines}\n${worker}\n${batch}\n${changes}\n${results}`,
@@ -61,9 +60,9 @@ function rowOf(number: number, batches: readonly KeptBatch[]): string {
   return `${row}\n`.padEnd(Math.ceil((row.length + 1) / rowLength) * rowLength);
 }
 
-function batchesIn(value: string): KeptBatch[] {
+function batchesIn(value: string): CommittedBatch[] {
   const lines = value.split("\n");
-  const batches: KeptBatch[] = [];
+  const batches: CommittedBatch[] = [];
   for (let at = 1; at + linesOfBatch <= lines.length; at += linesOfBatch) {
     const [worker = "", batch = "", changes = "", results = ""] = lines.slice(
       at,
@@ -93,10 +92,10 @@ export function createRing(connection: Sqlite.Database) {
   const values = valuesOf(connection);
   lasts.note(values.flatMap(batchesIn));
   let last = lastNumber(values);
-  let committing: readonly KeptBatch[] = [];
+  let committing: readonly CommittedBatch[] = [];
   return {
     /** The batches that the transaction commits; the number of one that was rolled back is the next one's. */
-    keep(batches: readonly KeptBatch[]): void {
+    keep(batches: readonly CommittedBatch[]): void {
       committing = batches;
       put.run(slotOf(last + 1), rowOf(last + 1, batches));
       // Before their rows are written over.
@@ -118,9 +117,9 @@ function createLasts(connection: Sqlite.Database) {
   const findLast = connection
     .prepare(`SELECT CAST(results AS TEXT) FROM ${lastOf} WHERE worker = ? AND batch = ?`)
     .pluck();
-  const known = new Map<string, KeptBatch>();
+  const known = new Map<string, CommittedBatch>();
   return {
-    note(batches: readonly KeptBatch[]): void {
+    note(batches: readonly CommittedBatch[]): void {
       for (const each of batches) {
         if (each.batch > (known.get(each.worker)?.batch ?? 0)) known.set(each.worker, each);
       }

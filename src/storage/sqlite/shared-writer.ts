@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import Sqlite from "better-sqlite3";
 import { createApplier, type Outcome } from "./apply.ts";
-import { createRing, type KeptBatch } from "./commit-ring.ts";
+import { createRing, type CommittedBatch } from "./commit-ring.ts";
 import type { CompiledUnit } from "./compile.ts";
 import { isBusy, isUnflushed } from "./errors.ts";
 import { onFrame, sendFrame } from "./frames.ts";
@@ -188,22 +188,22 @@ function openWriter(path: string, texts: readonly string[]) {
   }
 }
 
-/** A unit of a batch. `at`: when its events were made, or the latest of those before it in the batch. */
-type BatchUnit = { of: Batch; unit: CompiledUnit; at: number };
+/** A unit of a batch. `time`: when its events were made, or the latest of those before it in the batch. */
+type BatchUnit = { batch: Batch; unit: CompiledUnit; time: number };
 
 /**
  * The units of all batches in the order of their time, in which most of what they insert is appended to its table; those of each batch
  * keep their order.
  */
 function inOrderOfTime(batches: readonly Batch[]): BatchUnit[] {
-  const all = batches.flatMap((of) => {
-    let at = 0;
-    return of.message.units.map((unit): BatchUnit => {
-      at = Math.max(at, unit.createdAt);
-      return { of, unit, at };
+  const all = batches.flatMap((batch) => {
+    let time = 0;
+    return batch.message.units.map((unit): BatchUnit => {
+      time = Math.max(time, unit.createdAt);
+      return { batch, unit, time };
     });
   });
-  return batches.length === 1 ? all : all.sort((a, b) => a.at - b.at);
+  return batches.length === 1 ? all : all.sort((a, b) => a.time - b.time);
 }
 
 /** @property answer what the process is told that sent the batch */
@@ -213,14 +213,14 @@ function writerOn(connection: Sqlite.Database, texts: readonly string[]) {
   const ring = createRing(connection);
   let committing: readonly Batch[] = [];
   let units: readonly BatchUnit[] = [];
-  let kept: KeptBatch[] = [];
+  let entries: CommittedBatch[] = [];
   const applier = createApplier(connection, texts, (results) => {
-    kept = committing.map((each) => {
+    entries = committing.map((each) => {
       const { batch, changes } = each.message;
-      const own = results.filter((_, at) => units[at]?.of === each);
-      return { worker: each.client.worker, batch, changes, results: encodeResults(own) };
+      const ofBatch = results.filter((_, index) => units[index]?.batch === each);
+      return { worker: each.client.worker, batch, changes, results: encodeResults(ofBatch) };
     });
-    ring.keep(kept);
+    ring.keep(entries);
   });
 
   /** What has become of a batch that another process may have committed before it ended. */
@@ -249,7 +249,7 @@ function writerOn(connection: Sqlite.Database, texts: readonly string[]) {
         committing.forEach((batch, at) =>
           settled.set(batch, {
             kind,
-            answer: encodeCommitted(tookMs, flushMs, kept[at]?.results ?? ""),
+            answer: encodeCommitted(tookMs, flushMs, entries[at]?.results ?? ""),
           }),
         );
       } else {
