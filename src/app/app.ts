@@ -64,7 +64,7 @@ import { alone, shareBuckets, type Siblings } from "./siblings.ts";
 import { traceEgress } from "./traced.ts";
 import { watchDisk, watchForNewer } from "./store-watch.ts";
 import { trustedNetworks, watchForProxies } from "./unknown-proxies.ts";
-import { version } from "./version.ts";
+import { version } from "../build.ts";
 import { wellKnown } from "./well-known.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */

@@ -39,7 +39,7 @@ import { beginsOf } from "./begin.ts";
 import { policiesOf } from "./policies.ts";
 import { messageReader } from "./read-message.ts";
 import type { Siblings } from "./siblings.ts";
-import { version } from "./version.ts";
+import { version } from "../build.ts";
 
 type Made = {
   allow: ReturnType<typeof egressAllowInForce>;

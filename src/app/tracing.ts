@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import { type DomainError, failedPrecondition } from "../errors.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { configValueWrong } from "./config.ts";
-import { version } from "./version.ts";
+import { version } from "../build.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 import { examine, type Findings, storeUnsound } from "../app/examine.ts";
 import { openKernel } from "../app/kernel.ts";
-import { version } from "../app/version.ts";
+import { version } from "../build.ts";
 import { findLegacyApps } from "../app/legacy-apps.ts";
 import { DomainError } from "../errors.ts";
 import { createLogger } from "../telemetry/logger.ts";

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 import { listOptions } from "../app/config.ts";
-import { version } from "../app/version.ts";
+import { version } from "../build.ts";
 import { type Context, exitCodes } from "./context.ts";
 import { addImportCommands } from "./import-commands.ts";
 import { refusalOf } from "./refusal.ts";

@@ -7,7 +7,7 @@ import type { Config } from "../app/config.ts";
 import { openKernel } from "../app/kernel.ts";
 import { findLegacyApps } from "../app/legacy-apps.ts";
 import { tracingOf } from "../app/tracing.ts";
-import { version } from "../app/version.ts";
+import { version } from "../build.ts";
 import { allowsLoopbackByDefault } from "../egress/url-guard.ts";
 import { DomainError } from "../errors.ts";
 import { createLogger } from "../telemetry/logger.ts";

@@ -24,10 +24,11 @@ export type SqliteWriter = {
  * Keeps a process running that writes the store for all that serve it.
  *
  * @param failed called with the exit code where it could be started once and cannot be started any more
- * @throws FAILED_PRECONDITION STORE_SERVED, STORE_PATH_TOO_LONG; INTERNAL WRITER_FAILED
+ * @param build the one that it is to be of
+ * @throws FAILED_PRECONDITION STORE_SERVED, STORE_PATH_TOO_LONG, FILES_REPLACED; INTERNAL WRITER_FAILED
  */
 export async function keepSqliteWriter(
-  { path, logger }: { path: string; logger: Logger },
+  { path, build, logger }: { path: string; build: string; logger: Logger },
   failed: (code: number) => void,
 ): Promise<SqliteWriter> {
   const socket = addressBeside(path);
@@ -40,7 +41,7 @@ export async function keepSqliteWriter(
   function start(): void {
     if (isStopping) return;
     const execArgv = [...process.execArgv, ...heapFlags];
-    noteStart(supervised, fork(writerScript, [path, socket], { execArgv }));
+    noteStart(supervised, fork(writerScript, [path, socket, build], { execArgv }));
     supervised.process?.on("message", (message) => hear(message as FromWriter));
     supervised.process?.on("error", (err) =>
       logger.error({ err }, "the process that writes fails"),
@@ -54,6 +55,8 @@ export async function keepSqliteWriter(
       first.reject(failedPrecondition(message.reason, message.message));
       // At the first start the caller says it.
       if (hasServed) logger.error({ reason: message.reason }, message.message);
+      // The next one would be refused as well, and nothing can be written until the service is restarted.
+      if (message.reason === "FILES_REPLACED") supervised.failures = mostFailures;
     } else if (message.kind === "ready") {
       supervised.isReady = true;
       hasServed = true;
@@ -68,7 +71,7 @@ export async function keepSqliteWriter(
       const why = "no process can be started that writes the store";
       logger.fatal({ code, signal }, `ending: ${why}`);
       first.reject(internal("WRITER_FAILED", why));
-      return hasServed ? failed(code ?? exitCodes.failed) : undefined;
+      return hasServed ? failed(code || exitCodes.failed) : undefined;
     }
     logger.error(
       { code, signal, lived, pauseMs },

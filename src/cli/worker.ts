@@ -6,17 +6,19 @@ import {
   type ToWorker,
 } from "../app/siblings.ts";
 import type { SharedStore } from "../app/shared-store.ts";
+import { requireBuild } from "../build.ts";
 import { aliveEveryMs } from "./replacement.ts";
 
 /**
  * The variables that tell a worker its number, how many serve together, whether it is the first that was ever started, its
- * name to the store, and, on SQLite, where the process listens that writes.
+ * name to the store, the build it is to be of, and, on SQLite, where the process listens that writes.
  */
 export const workerVariables = {
   number: "WORKER_NUMBER",
   count: "WORKER_COUNT",
   isFirst: "WORKER_IS_FIRST",
   processName: "WORKER_PROCESS_NAME",
+  build: "WORKER_BUILD",
   writerSocket: "WORKER_WRITER_SOCKET",
 };
 
@@ -30,6 +32,7 @@ export const isWorker = (): boolean =>
  * @property isFirst what is said once at the start is said by it
  * @property shared the store of SQLite that they share
  * @property ready says that it serves
+ * @throws FAILED_PRECONDITION FILES_REPLACED
  */
 export function joinWorkers(): {
   siblings: Siblings;
@@ -38,6 +41,7 @@ export function joinWorkers(): {
   ready: () => void;
 } {
   if (!isWorker()) return { siblings: alone, isFirst: true, ready: () => {} };
+  requireBuild(process.env[workerVariables.build]);
   // What is on its way as the other end goes is lost with it.
   const send = (message: object) => void (process.connected && process.send?.(message, () => {}));
   const siblings = siblingsOver(

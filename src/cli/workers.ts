@@ -4,6 +4,7 @@ import { openDataDir } from "../app/data-dir.ts";
 import { freePortOf } from "../app/free-port.ts";
 import { newProcessName } from "../app/shared-store.ts";
 import type { FromWorker, ToWorker } from "../app/siblings.ts";
+import { readBuild } from "../build.ts";
 import { createLogger, type Logger } from "../telemetry/logger.ts";
 import { exitCodes } from "./context.ts";
 import {
@@ -35,15 +36,18 @@ type Slot = Supervised & { number: number; processName: string };
  */
 export async function superviseWorkers(config: Config, count: number): Promise<number> {
   const logger = createLogger(config.logLevel);
+  const build = readBuild();
   const port = await freePortOf(config);
   const { promise, resolve } = Promise.withResolvers<number>();
   openDataDir(config);
   const { databaseUrl: store } = config;
   const writer =
     store.kind === "sqlite"
-      ? await keepSqliteWriter({ path: store.file, logger }, (code) => workers.stop(endingMs, code))
+      ? await keepSqliteWriter({ path: store.file, build, logger }, (code) =>
+          workers.stop(endingMs, code),
+        )
       : undefined;
-  const workers = createWorkers({ count, port, logger, socket: writer?.socket }, resolve);
+  const workers = createWorkers({ count, port, build, logger, socket: writer?.socket }, resolve);
   let isAsked = false;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
@@ -63,8 +67,8 @@ export async function superviseWorkers(config: Config, count: number): Promise<n
   return code;
 }
 
-/** What is the same for all workers: their number, the port, and the socket of the process that writes. */
-type WorkerSettings = { count: number; port: number; socket: string | undefined };
+/** What is the same for all workers: how many there are, the port, the build, and the socket of the process that writes. */
+type WorkerSettings = { count: number; port: number; build: string; socket: string | undefined };
 
 function createWorkers(
   { logger, ...settings }: WorkerSettings & { logger: Logger },
@@ -117,7 +121,7 @@ function createWorkers(
     }
     if (slot.failures >= mostFailures && running().length === 0) {
       logger.fatal({ worker, code, signal }, "ending: no worker can be started");
-      return finish(ownCode);
+      return finish(ownCode || exitCodes.failed);
     }
     logger.error({ worker, code, signal, lived, pauseMs }, "a worker has ended and is replaced");
     setTimeout(() => start(slot), pauseMs);
@@ -155,7 +159,7 @@ function createWorkers(
 const startWorker = (
   { number, processName }: Slot,
   isFirst: boolean,
-  { count, port, socket = "" }: WorkerSettings,
+  { count, port, build, socket = "" }: WorkerSettings,
 ): ChildProcess =>
   fork(process.argv[1] ?? "", [...process.argv.slice(2), "--port", String(port)], {
     env: {
@@ -164,6 +168,7 @@ const startWorker = (
       [workerVariables.count]: String(count),
       [workerVariables.isFirst]: String(isFirst),
       [workerVariables.processName]: processName,
+      [workerVariables.build]: build,
       [workerVariables.writerSocket]: socket,
     },
   });

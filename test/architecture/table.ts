@@ -20,7 +20,14 @@ export type Row = {
 };
 
 /** What any file may say. */
-export const words = ["errors.ts", "awaitable.ts", "constant-time.ts", "yielder.ts", "hardened.js"];
+export const words = [
+  "errors.ts",
+  "awaitable.ts",
+  "constant-time.ts",
+  "yielder.ts",
+  "build.ts",
+  "hardened.js",
+];
 const kernel = [
   "authz",
   "eventstore",
@@ -150,6 +157,7 @@ export const rows: Record<string, Row> = {
   "awaitable.ts": { band: "ground", mayImport: [] },
   "constant-time.ts": { band: "ground", mayImport: ["awaitable.ts"] },
   "yielder.ts": { band: "ground", mayImport: [] },
+  "build.ts": { band: "ground", mayImport: ["errors.ts"] },
   "hardened.js": { band: "ground", mayImport: [] },
 };
 

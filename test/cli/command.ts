@@ -7,15 +7,22 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { after } from "node:test";
 
-const main = resolve(import.meta.dirname, "../../src/main.js");
+const repository = resolve(import.meta.dirname, "../..");
 const flags = ["--disable-proto=throw"];
 
 export type Env = Record<string, string>;
 export type Result = { code: number | null; out: string; err: string };
 
-/** A process of the command line, with nothing of the tests' own environment. */
-export const spawnCommand = (args: string[], env: Env): ChildProcess =>
-  spawn(process.execPath, [...flags, main, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+/**
+ * A process of the command line, with nothing of the tests' own environment.
+ *
+ * @param root the folder with the files of the service
+ */
+export const spawnCommand = (args: string[], env: Env, root = repository): ChildProcess =>
+  spawn(process.execPath, [...flags, join(root, "src/main.js"), ...args], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
 
 /** Runs a command to its end, as a process of its own. */
 export async function idsvcAlone(args: string[], env: Env = {}): Promise<Result> {

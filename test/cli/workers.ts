@@ -13,10 +13,14 @@ import { type Env, spawnCommand } from "./command.ts";
 export type Engine = "sqlite" | "postgres";
 export const engineNames = { sqlite: "SQLite", postgres: "PostgreSQL" };
 
-type Line = { level: string; msg: string; worker?: number; path?: string };
+type Line = { level: string; msg: string; worker?: number; path?: string; reason?: string };
 
-/** `idsvc serve` with several processes on a store of its own; each has said that it serves. */
-export async function startWorkers(engine: Engine, env: Env = {}) {
+/**
+ * `idsvc serve` with several processes on a store of its own; each has said that it serves.
+ *
+ * @param root the folder with the files of the service, where they are not those of this repository
+ */
+export async function startWorkers(engine: Engine, env: Env = {}, root?: string) {
   const database = engine === "postgres" ? await freshDatabase() : undefined;
   // Not `newFolder`: what a hook asks to be done after it is done at its end, and a worker that starts later needs its key.
   const dir = mkdtempSync(join(tmpdir(), "idsvc-workers-"));
@@ -29,7 +33,7 @@ export async function startWorkers(engine: Engine, env: Env = {}) {
     ...(database === undefined ? {} : { IDSVC_DATABASE_URL: database.url }),
     ...env,
   };
-  const child = spawnCommand(["serve"], all);
+  const child = spawnCommand(["serve"], all, root);
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (data: Buffer) => (printed += data.toString()));

@@ -1,6 +1,7 @@
-// The process that writes an SQLite store for those that serve it together. It is given the file and the socket, and ends
-// when the one that has started it says so; where that is gone, once those that serve have ended.
+// The process that writes an SQLite store for those that serve it together. It is given the file, the socket and the build
+// of the one that has started it, and ends when that one says so; where that is gone, once those that serve have ended.
 import "../../hardened.js";
+import { requireBuild } from "../../build.ts";
 import { DomainError } from "../../errors.ts";
 import { serveWriter } from "./shared-writer.ts";
 
@@ -18,10 +19,11 @@ const lastWordMs = 100;
 // The interrupt of a terminal reaches it too: what is under way is still to be written.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 process.umask(0o077);
-const [path = "", socket = ""] = process.argv.slice(2);
+const [path = "", socket = "", build] = process.argv.slice(2);
 const say = (message: FromWriter) => void (process.connected && process.send?.(message));
 
 try {
+  requireBuild(build);
   const writer = await serveWriter({ path, socket }, () => {
     setTimeout(() => process.kill(process.pid, "SIGKILL"), lastWordMs);
   });
@@ -38,5 +40,6 @@ try {
 } catch (error) {
   if (!(error instanceof DomainError)) throw error;
   say({ kind: "refused", reason: error.reason, message: error.message });
+  process.exitCode = 1;
   process.disconnect();
 }

@@ -1,0 +1,103 @@
+// Run: alone, early
+import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { after, before, describe, it } from "node:test";
+import { workerVariables } from "../../src/cli/worker.ts";
+import { newFolder } from "./command.ts";
+import {
+  addTarget,
+  type Engine,
+  engineNames,
+  processesOf,
+  request,
+  type Service,
+  startWorkers,
+} from "./workers.ts";
+
+const repository = resolve(import.meta.dirname, "../..");
+const program = "src/yielder.ts";
+const refusal =
+  /^idsvc: the files of the service were replaced while it ran: restart it \(it was started as \d+\.\d+\.\d+ \(\w+\), the files are \d+\.\d+\.\d+ \(\w+\)\) \(FILES_REPLACED\)$/gm;
+
+/** The files of the service, which a test may replace. */
+function copyOfService(): string {
+  const root = mkdtempSync(join(tmpdir(), "idsvc-copy-"));
+  for (const each of ["src", "gen", "package.json"])
+    cpSync(join(repository, each), join(root, each), { recursive: true });
+  for (const each of ["node_modules", "third_party"])
+    symlinkSync(join(repository, each), join(root, each));
+  return root;
+}
+
+const replacing = (engine: Engine) => {
+  let root: string;
+  let service: Service;
+  before(async () => {
+    root = copyOfService();
+    service = await startWorkers(engine, {}, root);
+  });
+  after(async () => {
+    await service.end();
+    rmSync(root, { recursive: true, force: true });
+  });
+  const refusals = () => service.printed().match(refusal)?.length ?? 0;
+  const replace = () => appendFileSync(join(root, program), "// of another build\n");
+
+  it("are not joined by one of another build: it says so in one line, and the others serve", async () => {
+    const served = service.said("serving");
+    replace();
+    const [victim = 0] = processesOf(service).workers;
+    process.kill(victim, "SIGKILL");
+    await service.until("it is refused twice", () => refusals() === 2);
+    assert.equal((await addTarget(service, "meanwhile")).status, 201);
+    assert.equal(service.said("serving"), served);
+  });
+
+  it("are joined again once the files are those of the start", async () => {
+    const served = service.said("serving");
+    cpSync(join(repository, program), join(root, program));
+    await service.until("it serves", () => service.said("serving") === served + 1);
+    for (let nth = 0; nth < 4; nth += 1)
+      assert.equal((await request(service, "/healthz")).status, 200);
+  });
+
+  if (engine === "sqlite") {
+    it("end with 1 where the process that writes would be of another build: nothing could be written", async () => {
+      replace();
+      process.kill(processesOf(service).writer ?? 0, "SIGKILL");
+      assert.equal(await service.gone, 1);
+      const said = service.lines().filter(({ reason }) => reason === "FILES_REPLACED");
+      assert.equal(said.length, 1, service.printed().slice(-2_000));
+      assert.match(said[0]?.msg ?? "", /^the files of the service were replaced while it ran/);
+      assert.equal(service.said("ending: no process can be started that writes the store"), 1);
+    });
+  }
+};
+
+for (const engine of ["sqlite", "postgres"] as const) {
+  describe(`processes that serve together, and files that are replaced (on ${engineNames[engine]})`, () =>
+    replacing(engine));
+}
+
+describe("a process that serves with others", () => {
+  it("does not begin where the build that starts it does not name itself", async () => {
+    const dir = newFolder();
+    const child = fork(join(repository, "src/main.js"), ["serve"], {
+      env: { IDSVC_DATA_DIR: dir, IDSVC_LOG_LEVEL: "silent", [workerVariables.number]: "1" },
+      execArgv: ["--disable-proto=throw"],
+      silent: true,
+    });
+    const code = new Promise((done) => child.once("exit", done));
+    assert.ok(child.stderr !== null);
+    const said = await text(child.stderr);
+    assert.match(
+      said,
+      /^idsvc: the files of the service were replaced .* started as an earlier build, .*\n$/,
+    );
+    assert.equal(await code, 1);
+  });
+});
