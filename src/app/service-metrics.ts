@@ -66,10 +66,8 @@ function ofAllProcesses(metrics: Metrics, siblings: Siblings): Metrics {
   return {
     ...metrics,
     async render(what, format = "prometheus") {
-      const [own, others] = await Promise.all([
-        metrics.render(what, format),
-        siblings.ask(topicOf(what, format), ""),
-      ]);
+      const own = await metrics.render(what, format);
+      const others = await siblings.ask(topicOf(what, format), own.body);
       const told = [
         { worker: number, text: own.body },
         ...others.map(({ worker, content }) => ({

@@ -8,12 +8,12 @@ export type FromWorker =
   | { kind: "ready" }
   | { kind: "alive" }
   | { kind: "tell"; topic: string; content: unknown }
-  | { kind: "ask"; id: number; topic: string; content: unknown }
+  | { kind: "ask"; id: number; topic: string; metrics?: string }
   | { kind: "answer"; id: number; content: unknown };
 
 export type ToWorker =
   | { kind: "told"; topic: string; content: unknown }
-  | { kind: "asked"; id: number; topic: string; content: unknown }
+  | { kind: "asked"; id: number; topic: string }
   | { kind: "answered"; id: number; answers: Answer[] };
 
 /** The topic under which the process that has started the others answers itself: the names of those that run. */
@@ -31,10 +31,15 @@ export type Siblings = {
   readonly count: number;
   /** Tells all others; nothing where it serves alone. */
   tell(topic: string, content: unknown): void;
-  /** What the others answer, of those that do within five seconds. */
-  ask(topic: string, content: unknown): Promise<Answer[]>;
+  /**
+   * What the others answer, of those that do within five seconds.
+   *
+   * @param metrics the own answer to a question for metrics. What those told last that have ended, or do not answer, is then among
+   * the answers as far as it counts: of one that runs under its number, of all others under the number 0
+   */
+  ask(topic: string, metrics?: string): Promise<Answer[]>;
   onTold(topic: string, listener: (content: unknown) => void): void;
-  onAsked(topic: string, answer: (content: unknown) => Promise<unknown>): void;
+  onAsked(topic: string, answer: () => Promise<unknown>): void;
 };
 
 export const alone: Siblings = {
@@ -54,21 +59,21 @@ export type Channel = {
 
 export function siblingsOver(channel: Channel, number: number, count: number): Siblings {
   const listeners = new Map<string, (content: unknown) => void>();
-  const answering = new Map<string, (content: unknown) => Promise<unknown>>();
+  const answering = new Map<string, () => Promise<unknown>>();
   const waiting = new Map<number, (answers: Answer[]) => void>();
   let lastId = 0;
 
-  async function answer(id: number, topic: string, asked: unknown): Promise<void> {
+  async function answer(id: number, topic: string): Promise<void> {
     // Who cannot answer is one of whom nothing is known.
     const content = await answering
-      .get(topic)?.(asked)
+      .get(topic)?.()
       .catch(() => undefined);
     channel.send({ kind: "answer", id, content });
   }
 
   channel.onMessage((message) => {
     if (message.kind === "told") listeners.get(message.topic)?.(message.content);
-    else if (message.kind === "asked") void answer(message.id, message.topic, message.content);
+    else if (message.kind === "asked") void answer(message.id, message.topic);
     else {
       waiting.get(message.id)?.(message.answers);
       waiting.delete(message.id);
@@ -78,11 +83,16 @@ export function siblingsOver(channel: Channel, number: number, count: number): S
     number,
     count,
     tell: (topic, content) => channel.send({ kind: "tell", topic, content }),
-    ask: (topic, content) =>
+    ask: (topic, metrics) =>
       new Promise((resolve) => {
         lastId += 1;
         waiting.set(lastId, resolve);
-        channel.send({ kind: "ask", id: lastId, topic, content });
+        channel.send({
+          kind: "ask",
+          id: lastId,
+          topic,
+          ...(metrics === undefined ? {} : { metrics }),
+        });
       }),
     onTold: (topic, listener) => void listeners.set(topic, listener),
     onAsked: (topic, listener) => void answering.set(topic, listener),

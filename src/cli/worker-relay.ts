@@ -1,4 +1,5 @@
 import { type Answer, type FromWorker, runningProcesses, type ToWorker } from "../app/siblings.ts";
+import { createLastMetrics } from "./last-metrics.ts";
 
 type Member = {
   number: number;
@@ -6,15 +7,19 @@ type Member = {
   isReady: boolean;
   send: (message: ToWorker) => void;
 };
+type Asking = Extract<FromWorker, { kind: "ask" }>;
 type Question = {
   asker: number;
   id: number;
+  topic: string;
+  /** Whether the answers are metrics. */
+  isOfMetrics: boolean;
   missing: Set<number>;
   answers: Answer[];
   end: () => void;
 };
 
-/** A scrape of the metrics usually has ten seconds; without the answer of one process the summed counters fall. */
+/** A scrape of the metrics usually has ten seconds. */
 const answerMs = 5_000;
 
 /**
@@ -24,13 +29,14 @@ const answerMs = 5_000;
  */
 export function createRelay(members: () => Member[]) {
   const open = new Map<number, Question>();
+  const lastMetrics = createLastMetrics();
   let lastId = 0;
 
   const memberOf = (number: number) => members().find((each) => each.number === number);
   const others = (number: number) =>
     members().filter((each) => each.isReady && each.number !== number);
 
-  function ask(asker: number, id: number, topic: string, content: unknown): void {
+  function ask(asker: number, { id, topic, metrics }: Asking): void {
     if (topic === runningProcesses) return tellRunning(asker, id);
     const asked = others(asker);
     const own = (lastId += 1);
@@ -38,17 +44,25 @@ export function createRelay(members: () => Member[]) {
     const question: Question = {
       asker,
       id,
-      answers: [],
+      topic,
+      isOfMetrics: metrics !== undefined,
+      answers: metrics === undefined ? [] : [{ worker: 0, content: lastMetrics.ofEnded(topic) }],
       missing: new Set(asked.map(({ number }) => number)),
       end() {
         clearTimeout(timer);
         if (!open.delete(own)) return;
+        for (const worker of question.missing) tellLast(question, worker);
         memberOf(asker)?.send({ kind: "answered", id, answers: question.answers });
       },
     };
     open.set(own, question);
-    for (const each of asked) each.send({ kind: "asked", id: own, topic, content });
+    if (metrics !== undefined) lastMetrics.note(topic, asker, metrics);
+    for (const each of asked) each.send({ kind: "asked", id: own, topic });
     if (asked.length === 0) question.end();
+  }
+
+  function tellLast({ isOfMetrics, topic, answers }: Question, worker: number): void {
+    if (isOfMetrics) answers.push({ worker, content: lastMetrics.countersOf(topic, worker) });
   }
 
   // Asked also by one that does not serve yet.
@@ -60,13 +74,16 @@ export function createRelay(members: () => Member[]) {
   function answer(number: number, id: number, content: unknown): void {
     const question = open.get(id);
     if (!question?.missing.delete(number)) return;
-    question.answers.push({ worker: number, content });
+    const { isOfMetrics, topic } = question;
+    if (isOfMetrics && typeof content === "string") lastMetrics.note(topic, number, content);
+    if (isOfMetrics && content === undefined) tellLast(question, number);
+    else question.answers.push({ worker: number, content });
     if (question.missing.size === 0) question.end();
   }
 
   return {
     hear(from: number, message: FromWorker): void {
-      if (message.kind === "ask") ask(from, message.id, message.topic, message.content);
+      if (message.kind === "ask") ask(from, message);
       else if (message.kind === "answer") answer(from, message.id, message.content);
       else if (message.kind === "tell") {
         const { topic, content } = message;
@@ -76,8 +93,11 @@ export function createRelay(members: () => Member[]) {
     /** A worker has ended: nobody waits for its answers. */
     forget(number: number): void {
       for (const question of open.values()) {
-        if (question.missing.delete(number) && question.missing.size === 0) question.end();
+        if (!question.missing.delete(number)) continue;
+        tellLast(question, number);
+        if (question.missing.size === 0) question.end();
       }
+      lastMetrics.end(number);
     },
   };
 }

@@ -73,7 +73,7 @@ export function joinWorkers(): {
 
 /** Of these processes those that do not run; nobody where the one that has started this one does not say. */
 const endedOf = (siblings: Siblings) => async (names: readonly string[]) => {
-  const answers = await siblings.ask(runningProcesses, undefined);
+  const answers = await siblings.ask(runningProcesses);
   const running = new Set(answers.map(({ content }) => content));
   return running.size === 0 ? [] : names.filter((name) => !running.has(name));
 };

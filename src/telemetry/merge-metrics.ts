@@ -14,7 +14,15 @@ const sample = /^([a-zA-Z_:][\w:]*)(\{.*\})? (\S+)$/;
  * The metrics of processes that serve together as those of one service: counters and histograms are added up, and gauges,
  * whose sum would mean nothing, are told of each process with the label `worker`. Of exemplars of one bucket one is kept.
  */
-export function mergeMetrics(parts: readonly Part[]): string {
+export const mergeMetrics = (parts: readonly Part[]): string => textOf([...familiesOf(parts)]);
+
+/** The counters and histograms of several texts, added up. */
+export const countersOf = (texts: readonly string[]): string =>
+  textOf(
+    [...familiesOf(texts.map((text) => ({ worker: 0, text })))].filter((each) => !each.isGauge),
+  );
+
+function familiesOf(parts: readonly Part[]): Iterable<Family> {
   const families = new Map<string, Family>();
   for (const { worker, text } of parts) {
     let family: Family | undefined;
@@ -37,7 +45,11 @@ export function mergeMetrics(parts: readonly Part[]): string {
       if (exemplar !== undefined) family.exemplars.set(key, ` # ${exemplar}`);
     }
   }
-  return [...families.values()]
+  return families.values();
+}
+
+const textOf = (families: readonly Family[]): string =>
+  families
     .map(({ lines, sums, exemplars }) => {
       const samples = [...sums].map(
         ([key, value]) => `${key} ${written(value)}${exemplars.get(key) ?? ""}`,
@@ -45,7 +57,6 @@ export function mergeMetrics(parts: readonly Part[]): string {
       return `${[...lines, ...samples].join("\n")}\n`;
     })
     .join("\n");
-}
 
 function familyOf(families: Map<string, Family>, name: string): Family {
   let family = families.get(name);

@@ -4,8 +4,12 @@ import { after, before, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   addTarget,
+  assertNoneFell,
+  countersIn,
   type Engine,
   engineNames,
+  metricsOf,
+  metricsToken,
   processesOf,
   request,
   type Service,
@@ -21,7 +25,7 @@ const betweenMs = 20;
 const ends = (engine: Engine) => {
   let service: Service;
   before(async () => {
-    service = await startWorkers(engine);
+    service = await startWorkers(engine, { IDSVC_METRICS_TOKEN: metricsToken });
   });
   after(() => service.end());
 
@@ -75,10 +79,17 @@ const ends = (engine: Engine) => {
   it("replace one that hangs", async () => {
     const [victim = 0] = processesOf(service).workers;
     const served = service.said("serving");
+    const counted = countersIn(await metricsOf(service));
     process.kill(victim, "SIGSTOP");
+    // Half of the connections go to the one that hangs.
+    const scraped = Array.from({ length: 8 }, () => metricsOf(service).catch(() => ""));
     await service.until("it is noticed", () => service.said("a worker hangs and is killed") === 1);
     await service.until("it is replaced", () => service.said("serving") === served + 1);
     assert.equal((await request(service, "/healthz")).status, 200);
+    const told = (await Promise.all(scraped)).filter((text) => text !== "");
+    assert.ok(told.length > 0, "the other one answers for both");
+    for (const text of [...told, await metricsOf(service)])
+      assertNoneFell(counted, countersIn(text));
   });
 };
 

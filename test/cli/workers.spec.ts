@@ -11,9 +11,14 @@ import { freshDatabase } from "../support/postgres.ts";
 import { type Env, idsvc, newFolder, serve } from "./command.ts";
 import {
   addTarget,
+  assertNoneFell,
   childrenOf,
+  countersIn,
   type Engine,
   engineNames,
+  metricsOf,
+  metricsToken,
+  processesOf,
   request,
   slowTarget,
   type Service,
@@ -23,7 +28,7 @@ import {
 const servingTogether = (engine: Engine) => {
   let service: Service;
   before(async () => {
-    service = await startWorkers(engine, { IDSVC_METRICS_TOKEN: "a-token-of-metrics" });
+    service = await startWorkers(engine, { IDSVC_METRICS_TOKEN: metricsToken });
   });
   after(() => service.end());
 
@@ -59,15 +64,8 @@ const servingTogether = (engine: Engine) => {
   });
 
   it("tell their metrics as those of one service: counts are added up, levels are told of each", async () => {
-    const read = async () => {
-      const { port } = service;
-      const answer = await fetch(`http://localhost:${port}/metrics`, {
-        headers: { authorization: "Bearer a-token-of-metrics", connection: "close" },
-      });
-      return answer.text();
-    };
     for (let nth = 0; nth < 2; nth += 1) {
-      const text = await read();
+      const text = await metricsOf(service);
       const appended = /^idsvc_events_appended_total\{type="target\.added"\} (\d+)$/m;
       const [, count = ""] = appended.exec(text) ?? [];
       assert.equal(count, "42", text.slice(0, 2_000));
@@ -79,6 +77,23 @@ const servingTogether = (engine: Engine) => {
       }
       assert.equal(text.match(/^# TYPE process_cpu_seconds_total /gm)?.length, 1);
     }
+  });
+
+  it("go on counting what one had counted that ends", async () => {
+    const counted = countersIn(await metricsOf(service));
+    const served = service.said("serving");
+    const [victim = 0] = processesOf(service).workers;
+    process.kill(victim, "SIGKILL");
+    await service.until(
+      "it has ended",
+      () => service.said("a worker has ended and is replaced") > 0,
+    );
+    assertNoneFell(counted, countersIn(await metricsOf(service)));
+    await service.until("it is replaced", () => service.said("serving") === served + 1);
+    await addTarget(service, "after that");
+    const last = countersIn(await metricsOf(service));
+    assertNoneFell(counted, last);
+    assert.equal(last.get('idsvc_events_appended_total{type="target.added"}'), 43);
   });
 
   const told =

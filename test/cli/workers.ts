@@ -134,3 +134,36 @@ export function processesOf({ child }: Service): { workers: number[]; writer: nu
 
 export const childrenOf = ({ pid }: ChildProcess): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+
+export const metricsToken = "a-token-of-metrics";
+
+/** What one of them tells of the metrics of all, where the service was started with the token of metrics. */
+export async function metricsOf({ port }: Service): Promise<string> {
+  const answer = await fetch(`http://localhost:${port}/metrics`, {
+    headers: { authorization: `Bearer ${metricsToken}`, connection: "close" },
+  });
+  return answer.text();
+}
+
+/** The samples of counters and histograms, by name and labels. */
+export function countersIn(text: string): Map<string, number> {
+  const found = new Map<string, number>();
+  let isCounter = false;
+  for (const line of text.split("\n")) {
+    const [, type] = /^# TYPE \S+ (\w+)$/.exec(line) ?? [];
+    if (type !== undefined) isCounter = type !== "gauge";
+    else if (isCounter && line !== "" && !line.startsWith("#")) {
+      const end = line.lastIndexOf(" ");
+      found.set(line.slice(0, end), Number(line.slice(end + 1)));
+    }
+  }
+  return found;
+}
+
+export function assertNoneFell(before: Map<string, number>, after: Map<string, number>): void {
+  assert.ok(before.size > 50, `${before.size} counters`);
+  for (const [name, value] of before) {
+    const now = after.get(name) ?? 0;
+    assert.ok(now >= value, `${name} was ${value} and is ${now}`);
+  }
+}
