@@ -16,7 +16,7 @@ import { PassThrough } from "node:stream";
 import { finished, pipeline } from "node:stream/promises";
 import { run } from "node:test";
 import { spec as reporter, type TestEvent } from "node:test/reporters";
-import { parseArgs } from "node:util";
+import { Command, Option } from "commander";
 import { bundled } from "./bundles.ts";
 import { type Cost, costsOf, tableOf } from "./costs.ts";
 import { declared, type Engine, engines, root, type Spec, specsOf } from "./specs.ts";
@@ -52,12 +52,15 @@ const nodeFlags = [
   `--import=${new URL("test-process.js", import.meta.url).href}`,
 ];
 
-const { values: asked, positionals: files } = parseArgs({
-  options: { engine: { type: "string" }, long: { type: "boolean", default: false } },
-  allowPositionals: true,
-});
+const command = new Command(process.env["npm_lifecycle_event"] ?? "test")
+  .description("The specs on SQLite, and those about the store once more on PostgreSQL.")
+  .argument("[file...]", "specs that are run instead of all")
+  .addOption(new Option("--engine <name>", "runs one of the two").choices(engines))
+  .option("--long", "what is left, which kills, waits and copies for long", false)
+  .parse();
+const { args: files } = command;
+const asked = command.opts<{ engine?: Engine; long: boolean }>();
 const chosen = engines.filter((each) => each === (asked.engine ?? each));
-if (chosen.length === 0) throw new Error(`--engine is one of ${engines.join(", ")}`);
 // Processes wait for a part of their time, those of PostgreSQL more than others.
 const processes = Math.ceil(cores * (chosen.length > 1 ? 2.5 : 1.5));
 // Each file has a run of its own, which listens to the process.

@@ -5,34 +5,43 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../support/options.ts";
 import { rowsOf, type Row, startBuild } from "./builds.ts";
 import { median } from "./judge.ts";
 import { type BenchCase, type Sample, sampleOf } from "./measure.ts";
 import { type Child, tools } from "./process.ts";
 import { root } from "./store.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    /** The folder of the other checkout, with its packages installed and `gen/` made. */
-    baseline: { type: "string" },
-    rounds: { type: "string", default: "20" },
-    /** How often both builds have a turn in a round, of so many seconds: machines change their speed within seconds. */
-    turns: { type: "string", default: "6" },
-    seconds: { type: "string", default: "0.5" },
-    /** How long a row is driven before it counts: tokens are half as many in the first four seconds as after them. */
-    warm: { type: "string", default: "5" },
-    /** `one`: both builds on one core and the load on another; `all`: wherever the system runs them. */
-    cores: { type: "string", default: "one" },
-    /** So many clients call at once where a request waits for the disk, each again when it has its answer; else as the row says. */
-    connections: { type: "string" },
-    /** This build traces this part of all requests, to a collector that takes everything; the baseline traces nothing. */
-    traced: { type: "string" },
-    /** A regular expression of row names. */
-    only: { type: "string", default: "" },
+const flags = optionsOf(
+  "This build beside another checkout of the service, in turn, by requests that both understand.",
+  {
+    baseline: ["", "the folder of the other checkout, with its packages installed and `gen/` made"],
+    rounds: ["20", "how often both are started anew"],
+    turns: [
+      "6",
+      "how often both builds have a turn in a round, of so many seconds: machines change their speed within seconds",
+    ],
+    seconds: ["0.5", "how long a turn is"],
+    warm: [
+      "5",
+      "how long a row is driven before it counts: tokens are half as many in the first four seconds as after them",
+    ],
+    cores: [
+      "one",
+      "`one`: both builds on one core and the load on another; `all`: wherever the system runs them",
+    ],
+    connections: [
+      "",
+      "so many clients call at once where a request waits for the disk, each again when it has its answer; else as the row says",
+    ],
+    traced: [
+      "",
+      "this build traces this part of all requests, to a collector that takes everything; the baseline traces nothing",
+    ],
+    only: ["", "a regular expression of row names"],
   },
-});
-if (flags.baseline === undefined) throw new Error("--baseline FOLDER is missing");
+);
+if (flags.baseline === "") throw new Error("--baseline FOLDER is missing");
 const [rounds, turns] = [Number(flags.rounds), Number(flags.turns)];
 const [seconds, warmSeconds] = [Number(flags.seconds), Number(flags.warm)];
 if (flags.cores === "all") tools.taskset = false;
@@ -40,9 +49,7 @@ const caseOf = ({ pid }: Child, { name, load, waits }: Row): BenchCase => ({
   name,
   pid,
   load:
-    waits && flags.connections !== undefined
-      ? { ...load, connections: Number(flags.connections) }
-      : load,
+    waits && flags.connections !== "" ? { ...load, connections: Number(flags.connections) } : load,
   verify: async () => {},
 });
 
@@ -83,7 +90,7 @@ const builds = { before: resolve(flags.baseline), after: root };
 const collector = createServer((request, response) => {
   request.resume().on("end", () => response.writeHead(200).end());
 });
-const tracedEnv = flags.traced === undefined ? {} : await tracedBy(flags.traced);
+const tracedEnv = flags.traced === "" ? {} : await tracedBy(flags.traced);
 
 async function tracedBy(part: string): Promise<Record<string, string>> {
   await once(collector.listen(0, "127.0.0.1"), "listening");

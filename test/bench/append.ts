@@ -3,7 +3,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import pg from "pg";
 import { bootstrap } from "../../src/app/bootstrap.ts";
 import { loadConfig } from "../../src/app/config.ts";
@@ -12,17 +11,18 @@ import { createIdSource } from "../../src/crypto/ids.ts";
 import { targets } from "../../src/resources/action/target/target.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { databaseUrl, type Engine, openArena, type Store } from "../faults/store.ts";
+import { optionsOf } from "../support/options.ts";
 import { openRaw, rawStore } from "./raw-append.ts";
 import { targetConfig, writer } from "./store.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    /** `sqlite` or `postgres`; both, when it is left out. */
-    engine: { type: "string", default: "" },
-    seconds: { type: "string", default: "3" },
-    rounds: { type: "string", default: "3" },
+const flags = optionsOf(
+  "Durable commits a second and their p99, beside the same statements sent by the bare driver.",
+  {
+    engine: ["", "`sqlite` or `postgres`; both, when it is left out"],
+    seconds: ["3", "how long each side is measured in a round"],
+    rounds: ["3", "how many rounds"],
   },
-});
+);
 const seconds = Number(flags.seconds);
 const rounds = Number(flags.rounds);
 const manyInstances = 8;

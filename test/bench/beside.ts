@@ -4,9 +4,9 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { flushesIn, watchedBy } from "../faults/flush-watch.ts";
 import type { JsonValue } from "@bufbuild/protobuf";
+import { optionsOf } from "../support/options.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { rowsOf } from "./builds.ts";
 import { median, ratioOf } from "./judge.ts";
@@ -18,19 +18,20 @@ import { restSpec } from "./requests.ts";
 import { seedUsers } from "./rows-directory.ts";
 import { newStore, startService } from "./store.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    users: { type: "string", default: "100000" },
-    /** `sqlite` or `postgres`. */
-    engine: { type: "string", default: "sqlite" },
-    /** Introspections a second. */
-    rate: { type: "string", default: "1000" },
-    rounds: { type: "string", default: "5" },
-    seconds: { type: "string", default: "8" },
-    /** SQLite: write to a disk that takes so many milliseconds to flush, in the place of searching. */
-    flush: { type: "string", default: "" },
+const flags = optionsOf(
+  "How long introspection takes at a steady rate, quiet and beside what may hold it up.",
+  {
+    users: ["100000", "among how many users is searched"],
+    engine: ["sqlite", "`sqlite` or `postgres`"],
+    rate: ["1000", "introspections a second"],
+    rounds: ["5", "how many rounds"],
+    seconds: ["8", "how long each side is measured in a round"],
+    flush: [
+      "",
+      "SQLite: write to a disk that takes so many milliseconds to flush, in the place of searching",
+    ],
   },
-});
+);
 const [rounds, seconds] = [Number(flags.rounds), Number(flags.seconds)];
 const writes = flags.flush !== "";
 if (writes && flags.engine === "postgres") throw new Error("--flush is for SQLite");

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { startReceiver } from "../executor/receiver.ts";
+import { optionsOf } from "../support/options.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { percentile } from "./judge.ts";
 import { printVerdict } from "./report.ts";
@@ -9,7 +9,9 @@ import { newStore, startService } from "./store.ts";
 
 // How many events a second reach a target on loopback: so many are written, then it counts until the last is told.
 
-const { values } = parseArgs({ options: { events: { type: "string", default: "2000" } } });
+const values = optionsOf("How many events a second reach a target on loopback.", {
+  events: ["2000", "how many are written"],
+});
 const wanted = Number(values.events);
 const writers = 16;
 

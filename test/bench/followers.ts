@@ -3,19 +3,19 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import net from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../support/options.ts";
 import { cpuSeconds } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { printVerdict } from "./report.ts";
 import { newStore, startService } from "./store.ts";
 
-const { values } = parseArgs({
-  options: {
-    followers: { type: "string", default: "2000" },
-    writes: { type: "string", default: "30" },
-    // Far enough apart that followers are through with one event before the next.
-    everyMs: { type: "string", default: "600" },
-  },
+const values = optionsOf("What followers of the log cost the service, and writes beside them.", {
+  followers: ["2000", "how many follow"],
+  writes: ["30", "how many events are written"],
+  everyMs: [
+    "600",
+    "milliseconds from one to the next: far enough apart that followers are through with one before the next",
+  ],
 });
 const [followers, writes] = [Number(values.followers), Number(values.writes)];
 const everyMs = Number(values.everyMs);

@@ -1,8 +1,8 @@
 // `npm run bench:growth`: rates over 10k, 100k and 1M targets as ratios to 10k.
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { rebuildProjections } from "../../src/projection/rebuild.ts";
+import { optionsOf } from "../support/options.ts";
 import { ratioOf } from "./judge.ts";
 import { counterMark, type LoadSpec } from "./load/spec.ts";
 import { type BenchCase, fullTiming, measure, type Measured, quickTiming } from "./measure.ts";
@@ -11,14 +11,11 @@ import { machine, machineLine, madeRow, type RowResult } from "./report.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { newStore, sizeMiB, startService, type Store, withKernel } from "./store.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    max: { type: "string", default: "100k" },
-    /** As `--max 1M`. */
-    full: { type: "boolean", default: false },
-    quick: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-  },
+const flags = optionsOf("Rates over 10k, 100k and 1M targets as ratios to 10k.", {
+  max: ["100k", "the most targets: 10k, 100k or 1M"],
+  full: [false, "as `--max 1M`"],
+  quick: [false, "shorter measurements"],
+  json: [false, "print the results as JSON"],
 });
 const sizes = [10_000, 100_000, 1_000_000];
 const nameOf = (targets: number) => (targets < 1e6 ? `${targets / 1000}k` : `${targets / 1e6}M`);

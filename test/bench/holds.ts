@@ -4,7 +4,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { startApp } from "../../src/app/app.ts";
@@ -12,6 +11,7 @@ import { loadConfig } from "../../src/app/config.ts";
 import { growSlowly } from "../../src/cli/heap.ts";
 import { openKernel } from "../../src/app/kernel.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
+import { optionsOf } from "../support/options.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { measureHolds } from "../support/loop-holds.ts";
 import type { Asked, Told } from "./holds-caller.ts";
@@ -20,17 +20,18 @@ import { atExit } from "./process.ts";
 import { seedUsers } from "./rows-directory.ts";
 import { externalUrl, newStore, root } from "./store.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    users: { type: "string", default: "100000" },
-    /** `sqlite` or `postgres`. */
-    engine: { type: "string", default: "sqlite" },
-    /** How often each is called; the shortest of the longest holds counts, as the collector is met by chance. */
-    calls: { type: "string", default: "5" },
-    /** A regular expression of row names. */
-    only: { type: "string", default: "" },
+const flags = optionsOf(
+  "How long each kind of call holds the event loop that answers, in processor time, among many users.",
+  {
+    users: ["100000", "how many users"],
+    engine: ["sqlite", "`sqlite` or `postgres`"],
+    calls: [
+      "5",
+      "how often each is called; the shortest of the longest holds counts, as the collector is met by chance",
+    ],
+    only: ["", "a regular expression of row names"],
   },
-});
+);
 const [users, calls] = [Number(flags.users), Number(flags.calls)];
 const api = "/resources/v3alpha";
 const metricsToken = "a-token-for-the-metrics-of-the-bench";

@@ -2,21 +2,23 @@
 // memory meanwhile, and what it costs those who introspect.
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { beginImport, rssMb } from "../faults/import-kill.ts";
 import { type Running, startServer } from "../faults/server.ts";
 import { databaseUrl, openArena, query, type Engine, type Store, token } from "../faults/store.ts";
+import { optionsOf } from "../support/options.ts";
 import { openRaw } from "./raw-append.ts";
 import { printVerdict } from "./report.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    /** Of fewer the first second, in which code is compiled, is most of what is measured. */
-    users: { type: "string", default: "20000" },
-    /** `sqlite` or `postgres`; both, when it is left out. */
-    engine: { type: "string", default: "" },
+const flags = optionsOf(
+  "Users imported a second, with and without hashes, beside the same rows inserted raw.",
+  {
+    users: [
+      "20000",
+      "how many users; of fewer the first second, in which code is compiled, is most of what is measured",
+    ],
+    engine: ["", "`sqlite` or `postgres`; both, when it is left out"],
   },
-});
+);
 const users = Number(flags.users);
 const usersABatch = 100;
 const introspectors = 4;

@@ -4,7 +4,7 @@
 // them two services that share nothing: what they lose to each other no two processes can gain. See README.md.
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../support/options.ts";
 import { freshDatabase, type TestDatabase } from "../support/postgres.ts";
 import { rowsOf, type Row, startBuild } from "./builds.ts";
 import { median } from "./judge.ts";
@@ -12,22 +12,27 @@ import { runLoad } from "./load/load.ts";
 import { type Child, cpuSeconds, endedChildrenSeconds, tools } from "./process.ts";
 import { root } from "./store.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    rounds: { type: "string", default: "10" },
-    seconds: { type: "string", default: "2" },
-    /** So many clients call at once, each the next time when it has its answer; of two processes each has half of them. */
-    connections: { type: "string", default: "128" },
-    /** `sqlite` or `postgres`. */
-    engine: { type: "string", default: "postgres" },
-    /** So many requests of a row each process has answered before that row counts: code is compiled by how often it runs. */
-    warm: { type: "string", default: "100000" },
-    /** `one`: the service on one core and the load on another; `all`: both wherever the system runs them. */
-    cores: { type: "string", default: "one" },
-    /** A regular expression of row names. */
-    only: { type: "string", default: "^(token|introspection|get-target|create-target)$" },
+const flags = optionsOf(
+  "The service by one process and by two (IDSVC_PROCESSES): requests a second of processor time of all its processes together.",
+  {
+    rounds: ["10", "how many rounds"],
+    seconds: ["2", "how long each side is measured in a round"],
+    connections: [
+      "128",
+      "so many clients call at once, each the next time when it has its answer; of two processes each has half of them",
+    ],
+    engine: ["postgres", "`sqlite` or `postgres`"],
+    warm: [
+      "100000",
+      "so many requests of a row each process has answered before that row counts: code is compiled by how often it runs",
+    ],
+    cores: [
+      "one",
+      "`one`: the service on one core and the load on another; `all`: both wherever the system runs them",
+    ],
+    only: ["^(token|introspection|get-target|create-target)$", "a regular expression of row names"],
   },
-});
+);
 const [rounds, seconds] = [Number(flags.rounds), Number(flags.seconds)];
 const warmRequests = Number(flags.warm);
 // Shorter than what makes a process give memory back, and with it code (decision 0382).

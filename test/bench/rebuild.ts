@@ -1,15 +1,20 @@
 // `npm run bench:rebuild`: how many events a second a rebuild of the projections replays, beside the same events and rows inserted
 // raw, and how long it holds the event loop.
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import type Sqlite from "better-sqlite3";
 import { rebuildProjections } from "../../src/projection/rebuild.ts";
 import { measureHolds } from "../support/loop-holds.ts";
+import { optionsOf } from "../support/options.ts";
 import { openRaw } from "./raw-append.ts";
 import { printVerdict } from "./report.ts";
 import { newStore, seed, type Store, withKernel } from "./store.ts";
 
-const { values } = parseArgs({ options: { events: { type: "string", default: "50000" } } });
+const values = optionsOf(
+  "How many events a second a rebuild of the projections replays, beside the same events and rows inserted raw.",
+  {
+    events: ["50000", "how many events"],
+  },
+);
 const events = Number(values.events);
 const tables = ["events", "targets"];
 const rowsATransaction = 100;

@@ -1,5 +1,5 @@
 // `npm run bench`: the service beside its peers and floors. See README.md.
-import { parseArgs } from "node:util";
+import { optionsOf } from "../support/options.ts";
 import { gateFailures } from "./judge.ts";
 import { fullTiming, measure, type Measured, quickTiming } from "./measure.ts";
 import { residentMiB, stolen } from "./process.ts";
@@ -24,17 +24,13 @@ import { chosen, hello, type RowPlan, type Wanted } from "./rows.ts";
 import { startRows } from "./start.ts";
 import { newStore, startService } from "./store.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    quick: { type: "boolean", default: false },
-    /** With a million users: to seed them takes minutes. */
-    full: { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-    record: { type: "boolean", default: false },
-    gate: { type: "boolean", default: false },
-    /** A regular expression of row names, as in goals.json. */
-    only: { type: "string", default: "" },
-  },
+const flags = optionsOf("The service beside its peers and floors.", {
+  quick: [false, "shorter measurements"],
+  full: [false, "with a million users: to seed them takes minutes"],
+  json: [false, "print the results as JSON"],
+  record: [false, "write the results down as those of this machine"],
+  gate: [false, "end with 1 where a row is worse than was written down"],
+  only: ["", "a regular expression of row names, as in goals.json"],
 });
 const timing = flags.quick ? quickTiming : fullTiming;
 const microTime = flags.quick ? { rounds: 2, ms: 200 } : { rounds: 5, ms: 500 };

@@ -6,19 +6,20 @@ import { createWriteStream, mkdtempSync, read, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
-import { parseArgs, promisify } from "node:util";
+import { promisify } from "node:util";
 import { breachedFile } from "../../src/crypto/breached-file.ts";
+import { optionsOf } from "../support/options.ts";
 import { percentile } from "./judge.ts";
 import { printVerdict } from "./report.ts";
 
-const { values } = parseArgs({
-  options: {
-    lines: { type: "string", default: "10000000" },
-    lookups: { type: "string", default: "20000" },
-    /** How many are looked up at the same time. */
-    "at-once": { type: "string", default: "8" },
+const values = optionsOf(
+  "How long it takes to look a password up in a file of breached ones, and how many parts of the file are read for it.",
+  {
+    lines: ["10000000", "lines of the file"],
+    lookups: ["20000", "how many are looked up"],
+    "at-once": ["8", "how many are looked up at the same time"],
   },
-});
+);
 const [lines, lookups, atOnce] = [values.lines, values.lookups, values["at-once"]].map(Number);
 
 /** Writes sorted digests as far from each other as those of passwords are; gives some of them back. */

@@ -1,17 +1,17 @@
 // `npm run bench:search`: how long searches take among many targets, each as the median of some calls one after the other.
-import { parseArgs } from "node:util";
 import type { JsonValue } from "@bufbuild/protobuf";
+import { optionsOf } from "../support/options.ts";
 import { median } from "./judge.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { newStore, startService } from "./store.ts";
 
-const { values } = parseArgs({
-  options: {
-    targets: { type: "string", default: "100000" },
-    /** So many clients search by a part of a name while one reads by id. */
-    clients: { type: "string", default: "20" },
+const values = optionsOf(
+  "How long searches take among many targets, each as the median of some calls one after the other.",
+  {
+    targets: ["100000", "how many targets"],
+    clients: ["20", "so many clients search by a part of a name while one reads by id"],
   },
-});
+);
 const count = Number(values.targets);
 const calls = 9;
 

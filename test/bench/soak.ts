@@ -1,5 +1,5 @@
 // `npm run bench:soak`: memory and p99 while creates, reads and searches take turns.
-import { parseArgs } from "node:util";
+import { optionsOf } from "../support/options.ts";
 import { counterMark } from "./load/spec.ts";
 import { median } from "./judge.ts";
 import { sampleOf, type BenchCase } from "./measure.ts";
@@ -7,7 +7,9 @@ import { residentMiB } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { newStore, startService } from "./store.ts";
 
-const { values: flags } = parseArgs({ options: { minutes: { type: "string", default: "1" } } });
+const flags = optionsOf("Memory and p99 while creates, reads and searches take turns.", {
+  minutes: ["1", "how long"],
+});
 const minutes = Number(flags.minutes);
 const slotSeconds = 10;
 const tolerance = 0.1;

@@ -3,7 +3,6 @@
 // processor four times slower, each as the median and the 95th percentile of some rounds.
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { median } from "../bench/judge.ts";
 import { newStore, startService } from "../bench/store.ts";
@@ -11,19 +10,22 @@ import { headOfLog } from "../../src/console/declared/health.ts";
 import { person } from "../../src/console/declared/person.ts";
 import { pageRequest, rowsOfPage, spanOf } from "../../src/console/objects/asked.ts";
 import { pages } from "../../src/console/routes.ts";
+import { optionsOf } from "../support/options.ts";
 import { measurePages } from "./bench-pages.ts";
 
-const { values } = parseArgs({
-  options: {
-    users: { type: "string", default: "1000000" },
-    grants: { type: "string", default: "700000" },
-    rounds: { type: "string", default: "20" },
-    /** The rows to measure: those whose names begin so. */
-    only: { type: "string", default: "" },
-    /** What a row may take at the 95th percentile, in milliseconds: on the server, in the browser, and until the largest paint. */
-    most: { type: "string", default: "100,200,1000" },
+const values = optionsOf(
+  "How long lists, pages and searches of the console take among many users and grants.",
+  {
+    users: ["1000000", "how many users"],
+    grants: ["700000", "how many grants"],
+    rounds: ["20", "how many rounds"],
+    only: ["", "the rows to measure: those whose names begin so"],
+    most: [
+      "100,200,1000",
+      "what a row may take at the 95th percentile, in milliseconds: on the server, in the browser, and until the largest paint",
+    ],
   },
-});
+);
 const users = Number(values.users);
 const grants = Number(values.grants);
 const rounds = Number(values.rounds);

@@ -1,16 +1,16 @@
 // `npm run import:kill`: a large import that is killed on its way (F29). Ends with 1 when it is not as it was foreseen.
-import { parseArgs } from "node:util";
+import { optionsOf } from "../support/options.ts";
 import { importAndKill } from "./import-kill.ts";
 import { openArena } from "./store.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    users: { type: "string", default: "100000" },
-    kills: { type: "string", default: "3" },
-    /** `sqlite` or `postgres`. */
-    engine: { type: "string", default: "sqlite" },
+const flags = optionsOf(
+  "A large import that is killed on its way (F29). Ends with 1 when it is not as it was foreseen.",
+  {
+    users: ["100000", "how many users"],
+    kills: ["3", "how often it is killed"],
+    engine: ["sqlite", "`sqlite` or `postgres`"],
   },
-});
+);
 const { engine } = flags;
 if (engine !== "sqlite" && engine !== "postgres") throw new Error("--engine is sqlite or postgres");
 await using arena = await openArena(engine);

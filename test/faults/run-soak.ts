@@ -1,24 +1,23 @@
 // `npm run soak`: clients for minutes or hours, and a fault now and then (F31). Ends with 1 when anything was lost or not
 // explained.
-import { parseArgs } from "node:util";
+import { optionsOf } from "../support/options.ts";
 import { besideHostile } from "./hostile.ts";
 import { soak } from "./f31-soak.ts";
 import { type Engine, openArena } from "./store.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    /** Of all engines together. */
-    minutes: { type: "string", default: "2" },
-    /** Two hours on each engine. */
-    full: { type: "boolean", default: false },
-    /** Seconds from one fault to the next. */
-    every: { type: "string", default: "20" },
-    /** `sqlite` or `postgres`; both, when it is left out. */
-    engine: { type: "string", default: "" },
-    /** Strangers who spend what they can, in the place of faults; ends with 1 when others pay for it. */
-    hostile: { type: "boolean", default: false },
+const flags = optionsOf(
+  "Clients for minutes or hours, and a fault now and then (F31). Ends with 1 when anything was lost or not explained.",
+  {
+    minutes: ["2", "of all engines together"],
+    full: [false, "two hours on each engine"],
+    every: ["20", "seconds from one fault to the next"],
+    engine: ["", "`sqlite` or `postgres`; both, when it is left out"],
+    hostile: [
+      false,
+      "strangers who spend what they can, in the place of faults; ends with 1 when others pay for it",
+    ],
   },
-});
+);
 const engines = (["sqlite", "postgres"] satisfies Engine[]).filter(
   (engine) => flags.engine === "" || flags.engine === engine,
 );

@@ -1,23 +1,19 @@
 // `npm run faults`: what must hold when things break (test/faults/README.md). Ends with 1 when anything was lost or not explained.
-import { parseArgs } from "node:util";
+import { optionsOf } from "../support/options.ts";
 import { type Fault, newOutcome, type Outcome, Skipped } from "./fault.ts";
 import { faults } from "./faults.ts";
 import { type Engine, openArena } from "./store.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    /** The counts of a release: hours instead of minutes. */
-    full: { type: "boolean", default: false },
-    /** Ids, separated by commas. */
-    only: { type: "string", default: "" },
-    /** `sqlite` or `postgres`; both, when it is left out. */
-    engine: { type: "string", default: "" },
-    /** How many processes serve a store that one would serve. */
-    processes: { type: "string", default: "1" },
-    /** Another number of rounds, for each fault. */
-    rounds: { type: "string", default: "" },
+const flags = optionsOf(
+  "What must hold when things break (test/faults/README.md). Ends with 1 when anything was lost or not explained.",
+  {
+    full: [false, "the counts of a release: hours instead of minutes"],
+    only: ["", "ids, separated by commas"],
+    engine: ["", "`sqlite` or `postgres`; both, when it is left out"],
+    processes: ["1", "how many processes serve a store that one would serve"],
+    rounds: ["", "another number of rounds, for each fault"],
   },
-});
+);
 
 type Row = { fault: Fault; engine: Engine; seconds: number; outcome: Outcome; skipped?: string };
 

@@ -1,8 +1,8 @@
 // `npm run fuzz`: inputs that nobody would send, over the whole service (decision 0090). Ends with 1 when one breaks it; what
 // is found belongs into regressions.ts.
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { parseArgs } from "node:util";
 import fc from "fast-check";
+import { optionsOf } from "../support/options.ts";
 import { authorityFlags, searchAloud } from "./authority/spawn.ts";
 import { startTried, targets } from "./targets.ts";
 
@@ -10,15 +10,14 @@ import { startTried, targets } from "./targets.ts";
 const ofAuthority = authorityFlags(process.argv.slice(2));
 if (ofAuthority !== undefined) process.exit(await searchAloud(ofAuthority));
 
-const { values: flags } = parseArgs({
-  options: {
-    /** For all targets together. */
-    seconds: { type: "string", default: "60" },
-    seed: { type: "string", default: "" },
-    /** Names, separated by commas. */
-    only: { type: "string", default: "" },
+const flags = optionsOf(
+  "Inputs that nobody would send, over the whole service. Ends with 1 when one breaks it. `--only authority --help` tells of the search for power.",
+  {
+    seconds: ["60", "for all targets together"],
+    seed: ["", "begins the inputs that this number began before"],
+    only: ["", "names, separated by commas"],
   },
-});
+);
 const seed = flags.seed === "" ? Date.now() % 2 ** 31 : Number(flags.seed);
 const names = flags.only.split(",").filter((name) => name !== "");
 const unknown = names.filter((name) => !targets.some((target) => target.name === name));

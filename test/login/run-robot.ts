@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { parseArgs } from "node:util";
+import { Command } from "commander";
 import { accountPaths } from "../../src/account/paths.ts";
 import { paths } from "../../src/login/paths.ts";
 import { startDirectory } from "../support/directory.ts";
@@ -16,10 +16,15 @@ import { combinedWorlds, robotWorlds, within } from "./robot-worlds.ts";
 // states from which no end is reached, and, where no names are given, for pages that no world came to. Answers that take as long for
 // everybody are most of the time: so several worlds are walked at once (`--at-once 8`), each at a service of its own.
 
-const { values: flags, positionals: wanted } = parseArgs({
-  options: { "at-once": { type: "string", default: "8" } },
-  allowPositionals: true,
-});
+const command = new Command("login:robot")
+  .description(
+    "Clicks every link and button of the login and of accounts in every world of the robot.",
+  )
+  .argument("[name...]", "words: only worlds whose names hold one of them")
+  .option("--at-once <count>", "how many worlds are walked at the same time", "8")
+  .parse();
+const { atOnce } = command.opts<{ atOnce: string }>();
+const wanted = command.args;
 // What only leads on, what is no page, and what is for developers.
 const unseen = new Set<string>([
   paths.begin,
@@ -38,7 +43,7 @@ const seen = new Set<string>();
 await using directory = await startDirectory(directoryPeople);
 const walks = [walkAtProviders(await startProviderWorld())];
 // One after the other, as a start makes keys.
-while (walks.length < Number(flags["at-once"])) walks.push(walkAt(await startOidc()));
+while (walks.length < Number(atOnce)) walks.push(walkAt(await startOidc()));
 await Promise.all(walks);
 const missing = [...Object.values(paths), ...Object.values(accountPaths)].filter(
   (path) => !seen.has(path) && !unseen.has(path),

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../support/options.ts";
 import { type Place, places, root } from "./places.ts";
 
 // `npm run mutate`: puts each fault of places.json into a copy of the tree, one at a time, and runs its spec on the engines that
@@ -24,7 +24,12 @@ type Engine = "sqlite" | "postgres";
 const enginesOf = ({ engine }: Place): readonly Engine[] =>
   engine === "both" ? ["sqlite", "postgres"] : [engine ?? "sqlite"];
 
-const { values: asked } = parseArgs({ options: { only: { type: "string", default: "" } } });
+const asked = optionsOf(
+  "Puts each fault of places.json into a copy of the tree and runs the spec that must go red. Ends with 1 below the least share.",
+  {
+    only: ["", "places whose file begins so"],
+  },
+);
 const chosen = places.filter(({ file }) => file.startsWith(asked.only));
 if (chosen.length === 0) throw new Error(`no place begins with ${asked.only}`);
 

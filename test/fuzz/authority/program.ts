@@ -1,6 +1,6 @@
 // The search for power (decision 0089): started by test/fuzz/run.ts and by its test with hooks.ts preloaded.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../../support/options.ts";
 import { readShapes } from "./call.ts";
 import { type Attack, attack, replay } from "./run.ts";
 import { roads } from "./roads.ts";
@@ -9,30 +9,25 @@ import { startService } from "./service.ts";
 import { asTest, shrink } from "./shrink.ts";
 import { allRoles } from "./world.ts";
 
-const { values: flags } = parseArgs({
-  options: {
-    steps: { type: "string", default: "2000" },
-    seed: { type: "string", default: "1" },
-    /** Ends after so long, however many steps were taken. */
-    seconds: { type: "string", default: "" },
-    /** Of the roles, these alone. */
-    roles: { type: "string", default: "" },
-    /** How many steps an attacker takes before the next begins in a new world. */
-    each: { type: "string", default: "400" },
-    /** How many processes serve the store: calls go to them in turn. */
-    processes: { type: "string", default: "1" },
-    /** A file that says how far the search has come, to go on from there. */
-    resume: { type: "string", default: "" },
-    /** Prints what was tried and never succeeded. */
-    table: { type: "boolean", default: false },
-    /** Takes the roads that are known instead: that of the ruling which is replaced, or all of them. */
-    roads: { type: "boolean", default: false },
-    /** Says that something was found, and does not look for its shortest way. */
-    bare: { type: "boolean", default: false },
-    /** Goes on after something was found. */
-    all: { type: "boolean", default: false },
+const flags = optionsOf(
+  "The search for power: attackers of every role take steps drawn from all methods, endpoints and pages.",
+  {
+    steps: ["2000", "how many steps"],
+    seed: ["1", "begins the draws that this number began before"],
+    seconds: ["", "ends after so long, however many steps were taken"],
+    roles: ["", "of the roles, these alone"],
+    each: ["400", "how many steps an attacker takes before the next begins in a new world"],
+    processes: ["1", "how many processes serve the store: calls go to them in turn"],
+    resume: ["", "a file that says how far the search has come, to go on from there"],
+    table: [false, "prints what was tried and never succeeded"],
+    roads: [
+      false,
+      "takes the roads that are known instead: that of the ruling which is replaced, or all of them",
+    ],
+    bare: [false, "says that something was found, and does not look for its shortest way"],
+    all: [false, "goes on after something was found"],
   },
-});
+);
 type Progress = { steps: number; worlds: number; tried: Record<string, [number, number]> };
 const busy = ["ORG_OWNER", "IAM_ORG_MANAGER", "ORG_USER_MANAGER", "ORG_SETTINGS_MANAGER"].concat([
   "IAM_USER_MANAGER",
