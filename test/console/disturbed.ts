@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { bodyOf } from "../support/peer.ts";
 import { mouse } from "./hands.ts";
 import { dialogOf } from "./tasks.ts";
@@ -150,5 +151,29 @@ export function describeDisturbed(): void {
         assert.deepEqual(misdeeds, []);
       });
     }
+
+    it("by nobody but the reader is not: a form that is opened right after it begins with what was saved", async () => {
+      const { details } = bodyOf(await peer.post("/organizations", { name: "Ocelot 1" }), 201);
+      await using visit = await enter(`/ui/console/organizations/${details.id}`);
+      const { page } = visit;
+      const dialog = dialogOf(page);
+      const edit = async (from: string, to: string) => {
+        await page.getByRole("button", { name: /^Edit: Ocelot/ }).click();
+        const name = dialog.getByLabel("Name");
+        await name.waitFor();
+        assert.equal(await name.inputValue(), from);
+        await name.fill(to);
+        await dialog.locator("button[type=submit]").click();
+        await dialog.waitFor({ state: "detached" });
+      };
+      await page.route(/GetOrganization$/, async (route) => {
+        await delay(500);
+        await route.continue();
+      });
+      await edit("Ocelot 1", "Ocelot 2");
+      await edit("Ocelot 2", "Ocelot 3");
+      await page.getByRole("heading", { level: 1, name: "Ocelot 3" }).waitFor();
+      assert.deepEqual(visit.misdeeds, []);
+    });
   });
 }

@@ -10,6 +10,7 @@ import { useOrg, useRights } from "../rights.ts";
 import type { Place } from "../rights-of.ts";
 import { t } from "../page-data.ts";
 import { notify, pageNow } from "./notice.ts";
+import { readAnew, whenShown } from "./read-anew.ts";
 import style from "./objects.module.css";
 
 // Loaded when somebody first changes something.
@@ -47,7 +48,7 @@ export function Actions({
     ({ method, asFor = method, when, permission }) =>
       may(asFor, place, permission) && (when === undefined || when(subject.object)),
   );
-  const refresh = () => client.invalidateQueries();
+  const refresh = () => readAnew(client);
   async function done(answer: JsonObject, action: Action): Promise<void> {
     const { leadsTo, tab, newId = "details.id", word, did = "done", undo } = action;
     setOpen(undefined);
@@ -83,7 +84,7 @@ export function Actions({
             aria-haspopup="dialog"
             aria-label={isNamed ? `${t(action.word)}: ${name}` : undefined}
             className={style["action"]}
-            onClick={() => setOpen({ action, page: pageNow() })}
+            onClick={() => void whenShown((page) => setOpen({ action, page }))}
           >
             {t(action.word)}
           </button>
