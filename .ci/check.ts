@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
-import { optionsOf } from "../test/support/options.ts";
+import { optionsOf } from "./options.ts";
 import { refuseBreakingChanges } from "./breaking.ts";
 import { buf, generate } from "./generate.ts";
 

@@ -20,6 +20,7 @@ import type { UsageCounter } from "../authz/ports.ts";
 import { showAddresses } from "../authz/shown-address.ts";
 import { sourceOf } from "../authz/source.ts";
 import { systemCallers } from "../authz/system-caller.ts";
+import { version } from "../build.ts";
 import { createEgressClient } from "../egress/client.ts";
 import { type NameResolver, systemResolver } from "../egress/resolver.ts";
 import { egressAllowInForce } from "../egress/url-guard.ts";
@@ -64,7 +65,6 @@ import { alone, shareBuckets, type Siblings } from "./siblings.ts";
 import { traceEgress } from "./traced.ts";
 import { watchDisk, watchForNewer } from "./store-watch.ts";
 import { trustedNetworks, watchForProxies } from "./unknown-proxies.ts";
-import { version } from "../build.ts";
 import { wellKnown } from "./well-known.ts";
 
 /** The service, listening. Disposing stops it within the configured time; the kernel stays open. */

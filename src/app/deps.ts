@@ -1,3 +1,4 @@
+import { version } from "../build.ts";
 import { type UserPorts, users } from "../resources/user/index.ts";
 import type { DomainPorts } from "../resources/domain/index.ts";
 import { countIn, type InstancePorts } from "../resources/instance/index.ts";
@@ -39,7 +40,6 @@ import { beginsOf } from "./begin.ts";
 import { policiesOf } from "./policies.ts";
 import { messageReader } from "./read-message.ts";
 import type { Siblings } from "./siblings.ts";
-import { version } from "../build.ts";
 
 type Made = {
   allow: ReturnType<typeof egressAllowInForce>;

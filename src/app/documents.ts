@@ -1,9 +1,9 @@
 import type { Endpoint } from "../api/endpoint.ts";
 import type { WebEndpoint } from "../api/web-endpoint.ts";
+import { version } from "../build.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Config } from "./config.ts";
 import { metricsEndpoint } from "./metrics.ts";
-import { version } from "../build.ts";
 
 /** What machines read of the service: its metrics and its description by OpenAPI. */
 export function documents(config: Config, metrics: Metrics, endpoints: Endpoint[]): WebEndpoint[] {

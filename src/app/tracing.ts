@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
+import { version } from "../build.ts";
 import { type DomainError, failedPrecondition } from "../errors.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { configValueWrong } from "./config.ts";
-import { version } from "../build.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

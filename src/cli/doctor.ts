@@ -1,7 +1,7 @@
 import { examine, type Findings, storeUnsound } from "../app/examine.ts";
 import { openKernel } from "../app/kernel.ts";
-import { version } from "../build.ts";
 import { findLegacyApps } from "../app/legacy-apps.ts";
+import { version } from "../build.ts";
 import { DomainError } from "../errors.ts";
 import { createLogger } from "../telemetry/logger.ts";
 import { type Context, configOf, exitCodes, print } from "./context.ts";

@@ -62,7 +62,7 @@ export function createRelay(members: () => Member[]) {
   }
 
   function tellLast({ isOfMetrics, topic, answers }: Question, worker: number): void {
-    if (isOfMetrics) answers.push({ worker, content: lastMetrics.countersOf(topic, worker) });
+    if (isOfMetrics) answers.push({ worker, content: lastMetrics.ofWorker(topic, worker) });
   }
 
   // Asked also by one that does not serve yet.

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { rowsOf, type Row, startBuild } from "./builds.ts";
 import { median } from "./judge.ts";
 import { type BenchCase, type Sample, sampleOf } from "./measure.ts";

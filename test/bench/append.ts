@@ -11,7 +11,7 @@ import { createIdSource } from "../../src/crypto/ids.ts";
 import { targets } from "../../src/resources/action/target/target.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
 import { databaseUrl, type Engine, openArena, type Store } from "../faults/store.ts";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { openRaw, rawStore } from "./raw-append.ts";
 import { targetConfig, writer } from "./store.ts";
 

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { flushesIn, watchedBy } from "../faults/flush-watch.ts";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { rowsOf } from "./builds.ts";
 import { median, ratioOf } from "./judge.ts";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { setTimeout as delay } from "node:timers/promises";
 import { startReceiver } from "../executor/receiver.ts";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { percentile } from "./judge.ts";
 import { printVerdict } from "./report.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import net from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { cpuSeconds } from "./process.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { printVerdict } from "./report.ts";

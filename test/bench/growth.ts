@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { rebuildProjections } from "../../src/projection/rebuild.ts";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { ratioOf } from "./judge.ts";
 import { counterMark, type LoadSpec } from "./load/spec.ts";
 import { type BenchCase, fullTiming, measure, type Measured, quickTiming } from "./measure.ts";

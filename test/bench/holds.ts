@@ -11,7 +11,7 @@ import { loadConfig } from "../../src/app/config.ts";
 import { growSlowly } from "../../src/cli/heap.ts";
 import { openKernel } from "../../src/app/kernel.ts";
 import { silentLogger } from "../../src/telemetry/logger.ts";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { freshDatabase } from "../support/postgres.ts";
 import { measureHolds } from "../support/loop-holds.ts";
 import type { Asked, Told } from "./holds-caller.ts";

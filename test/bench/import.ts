@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { beginImport, rssMb } from "../faults/import-kill.ts";
 import { type Running, startServer } from "../faults/server.ts";
 import { databaseUrl, openArena, query, type Engine, type Store, token } from "../faults/store.ts";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { openRaw } from "./raw-append.ts";
 import { printVerdict } from "./report.ts";
 

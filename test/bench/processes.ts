@@ -4,7 +4,7 @@
 // them two services that share nothing: what they lose to each other no two processes can gain. See README.md.
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { freshDatabase, type TestDatabase } from "../support/postgres.ts";
 import { rowsOf, type Row, startBuild } from "./builds.ts";
 import { median } from "./judge.ts";

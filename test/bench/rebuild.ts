@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type Sqlite from "better-sqlite3";
 import { rebuildProjections } from "../../src/projection/rebuild.ts";
 import { measureHolds } from "../support/loop-holds.ts";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { openRaw } from "./raw-append.ts";
 import { printVerdict } from "./report.ts";
 import { newStore, seed, type Store, withKernel } from "./store.ts";

@@ -1,5 +1,5 @@
 // `npm run bench`: the service beside its peers and floors. See README.md.
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { gateFailures } from "./judge.ts";
 import { fullTiming, measure, type Measured, quickTiming } from "./measure.ts";
 import { residentMiB, stolen } from "./process.ts";

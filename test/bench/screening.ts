@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { promisify } from "node:util";
 import { breachedFile } from "../../src/crypto/breached-file.ts";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { percentile } from "./judge.ts";
 import { printVerdict } from "./report.ts";
 

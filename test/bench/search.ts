@@ -1,6 +1,6 @@
 // `npm run bench:search`: how long searches take among many targets, each as the median of some calls one after the other.
 import type { JsonValue } from "@bufbuild/protobuf";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { median } from "./judge.ts";
 import { callJson, restSpec } from "./requests.ts";
 import { newStore, startService } from "./store.ts";

@@ -1,5 +1,5 @@
 // `npm run bench:soak`: memory and p99 while creates, reads and searches take turns.
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { counterMark } from "./load/spec.ts";
 import { median } from "./judge.ts";
 import { sampleOf, type BenchCase } from "./measure.ts";

@@ -16,6 +16,7 @@ import {
   request,
   type Service,
   startWorkers,
+  workerOf,
 } from "./workers.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
@@ -50,8 +51,7 @@ const replacing = (engine: Engine) => {
   it("are not joined by one of another build: it says so in one line, and the others serve", async () => {
     const served = service.said("serving");
     replace();
-    const [victim = 0] = processesOf(service).workers;
-    process.kill(victim, "SIGKILL");
+    process.kill(workerOf(service), "SIGKILL");
     await service.until("it is refused twice", () => refusals() === 2);
     assert.equal((await addTarget(service, "meanwhile")).status, 201);
     assert.equal(service.said("serving"), served);
@@ -68,7 +68,9 @@ const replacing = (engine: Engine) => {
   if (engine === "sqlite") {
     it("end with 1 where the process that writes would be of another build: nothing could be written", async () => {
       replace();
-      process.kill(processesOf(service).writer ?? 0, "SIGKILL");
+      const { writer } = processesOf(service);
+      assert.ok(writer !== undefined);
+      process.kill(writer, "SIGKILL");
       assert.equal(await service.gone, 1);
       const said = service.lines().filter(({ reason }) => reason === "FILES_REPLACED");
       assert.equal(said.length, 1, service.printed().slice(-2_000));

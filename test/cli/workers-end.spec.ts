@@ -14,6 +14,7 @@ import {
   request,
   type Service,
   startWorkers,
+  workerOf,
 } from "./workers.ts";
 
 /** How often one is killed, each in turn (IDSVC_TEST_KILLS). */
@@ -77,7 +78,7 @@ const ends = (engine: Engine) => {
   });
 
   it("replace one that hangs", async () => {
-    const [victim = 0] = processesOf(service).workers;
+    const victim = workerOf(service);
     const served = service.said("serving");
     const counted = countersIn(await metricsOf(service));
     process.kill(victim, "SIGSTOP");
@@ -86,9 +87,9 @@ const ends = (engine: Engine) => {
     await service.until("it is noticed", () => service.said("a worker hangs and is killed") === 1);
     await service.until("it is replaced", () => service.said("serving") === served + 1);
     assert.equal((await request(service, "/healthz")).status, 200);
-    const told = (await Promise.all(scraped)).filter((text) => text !== "");
-    assert.ok(told.length > 0, "the other one answers for both");
-    for (const text of [...told, await metricsOf(service)])
+    const answers = (await Promise.all(scraped)).filter((text) => text !== "");
+    assert.ok(answers.length > 0, "the other one answers for both");
+    for (const text of [...answers, await metricsOf(service)])
       assertNoneFell(counted, countersIn(text));
   });
 };

@@ -18,11 +18,11 @@ import {
   engineNames,
   metricsOf,
   metricsToken,
-  processesOf,
   request,
   slowTarget,
   type Service,
   startWorkers,
+  workerOf,
 } from "./workers.ts";
 
 const servingTogether = (engine: Engine) => {
@@ -82,8 +82,7 @@ const servingTogether = (engine: Engine) => {
   it("go on counting what one had counted that ends", async () => {
     const counted = countersIn(await metricsOf(service));
     const served = service.said("serving");
-    const [victim = 0] = processesOf(service).workers;
-    process.kill(victim, "SIGKILL");
+    process.kill(workerOf(service), "SIGKILL");
     await service.until(
       "it has ended",
       () => service.said("a worker has ended and is replaced") > 0,

@@ -132,6 +132,13 @@ export function processesOf({ child }: Service): { workers: number[]; writer: nu
   return { workers: all.filter((pid) => pid !== writer), writer };
 }
 
+/** One of those that serve. */
+export function workerOf(service: Service): number {
+  const [worker] = processesOf(service).workers;
+  assert.ok(worker !== undefined);
+  return worker;
+}
+
 export const childrenOf = ({ pid }: ChildProcess): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
 

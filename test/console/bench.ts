@@ -10,7 +10,7 @@ import { headOfLog } from "../../src/console/declared/health.ts";
 import { person } from "../../src/console/declared/person.ts";
 import { pageRequest, rowsOfPage, spanOf } from "../../src/console/objects/asked.ts";
 import { pages } from "../../src/console/routes.ts";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { measurePages } from "./bench-pages.ts";
 
 const values = optionsOf(

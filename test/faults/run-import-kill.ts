@@ -1,5 +1,5 @@
 // `npm run import:kill`: a large import that is killed on its way (F29). Ends with 1 when it is not as it was foreseen.
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { importAndKill } from "./import-kill.ts";
 import { openArena } from "./store.ts";
 

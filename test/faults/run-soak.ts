@@ -1,6 +1,6 @@
 // `npm run soak`: clients for minutes or hours, and a fault now and then (F31). Ends with 1 when anything was lost or not
 // explained.
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { besideHostile } from "./hostile.ts";
 import { soak } from "./f31-soak.ts";
 import { type Engine, openArena } from "./store.ts";

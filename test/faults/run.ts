@@ -1,5 +1,5 @@
 // `npm run faults`: what must hold when things break (test/faults/README.md). Ends with 1 when anything was lost or not explained.
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { type Fault, newOutcome, type Outcome, Skipped } from "./fault.ts";
 import { faults } from "./faults.ts";
 import { type Engine, openArena } from "./store.ts";

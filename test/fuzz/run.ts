@@ -2,7 +2,7 @@
 // is found belongs into regressions.ts.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import fc from "fast-check";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { authorityFlags, searchAloud } from "./authority/spawn.ts";
 import { startTried, targets } from "./targets.ts";
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { optionsOf } from "../support/options.ts";
+import { optionsOf } from "../../.ci/options.ts";
 import { type Place, places, root } from "./places.ts";
 
 // `npm run mutate`: puts each fault of places.json into a copy of the tree, one at a time, and runs its spec on the engines that

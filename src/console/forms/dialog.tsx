@@ -6,6 +6,7 @@ import { messageOf, refusalOf, type Refusal } from "../calls.ts";
 import type { Action } from "../declared/declare.ts";
 import { nameIn } from "../declared/schema.ts";
 import { callByJson } from "../json-calls.ts";
+import { refresh } from "../objects/refresh.ts";
 import { Waiting } from "../parts/waiting.tsx";
 import { useRights } from "../rights.ts";
 import { t } from "../page-data.ts";
@@ -65,7 +66,7 @@ export function ActionDialog(ask: Ask) {
   const answered = (answer: JsonObject) => {
     const isMore = hasMore(action, answer);
     // What is shown below may follow from what was done. Where that is all, it is read anew when the reader has been led on.
-    if (isMore || action.next !== undefined) void client.invalidateQueries();
+    if (isMore || action.next !== undefined) void refresh(client);
     if (isMore) setShown(answer);
     else next(answer);
   };

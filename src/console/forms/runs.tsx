@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { messageOf, type Refusal, refusalOf } from "../calls.ts";
 import { download } from "../objects/csv.ts";
+import { refresh } from "../objects/refresh.ts";
 import { useRights } from "../rights.ts";
 import { t } from "../page-data.ts";
 import { useWhenBack } from "./again.ts";
@@ -119,7 +120,7 @@ function useOutcomes(runs: readonly Run[]) {
         setHalted(undefined);
       }
     }
-    await client.invalidateQueries();
+    await refresh(client);
   }
   return { outcomes, halted, goOn: () => resume.current() };
 }

@@ -10,7 +10,7 @@ import { useOrg, useRights } from "../rights.ts";
 import type { Place } from "../rights-of.ts";
 import { t } from "../page-data.ts";
 import { notify, pageNow } from "./notice.ts";
-import { readAnew, whenShown } from "./read-anew.ts";
+import { refresh, whenShown } from "./refresh.ts";
 import style from "./objects.module.css";
 
 // Loaded when somebody first changes something.
@@ -48,7 +48,6 @@ export function Actions({
     ({ method, asFor = method, when, permission }) =>
       may(asFor, place, permission) && (when === undefined || when(subject.object)),
   );
-  const refresh = () => readAnew(client);
   async function done(answer: JsonObject, action: Action): Promise<void> {
     const { leadsTo, tab, newId = "details.id", word, did = "done", undo } = action;
     setOpen(undefined);
@@ -64,12 +63,14 @@ export function Actions({
         }),
       });
     }
-    const takeBack = undo && (() => callByJson(undo.method, givenOf(undo.given, subject)));
+    const undone = () => refresh(client);
+    const takeBack =
+      undo && (() => callByJson(undo.method, givenOf(undo.given, subject)).then(undone));
     // Where others on the page are called alike, it says of which.
     const of = isNamed ? `: ${name}` : "";
-    if (isHere) notify(`${t(did)}: ${t(word)}${of}`, takeBack && (() => takeBack().then(refresh)));
+    if (isHere) notify(`${t(did)}: ${t(word)}${of}`, takeBack);
     // Whatever is shown may follow from what was done.
-    await refresh();
+    await refresh(client);
   }
   // Whoever is filling in a form goes on, though others changed what it is about.
   if (shown.length === 0 && open === undefined) return null;

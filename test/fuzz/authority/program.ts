@@ -1,6 +1,6 @@
 // The search for power (decision 0089): started by test/fuzz/run.ts and by its test with hooks.ts preloaded.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { optionsOf } from "../../support/options.ts";
+import { optionsOf } from "../../../.ci/options.ts";
 import { readShapes } from "./call.ts";
 import { type Attack, attack, replay } from "./run.ts";
 import { roads } from "./roads.ts";

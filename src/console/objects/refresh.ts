@@ -5,14 +5,14 @@ import { pageNow } from "./notice.ts";
 const longestWaitMs = 2_000;
 const delay = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-let reading: Promise<void> | undefined;
+let refreshing: Promise<void> | undefined;
 
-/** Reads all that is shown anew, as it may follow from what was done. */
-export function readAnew(client: QueryClient): Promise<void> {
+/** Fetches all that is shown again, as it may follow from what was done. */
+export function refresh(client: QueryClient): Promise<void> {
   const all = client.invalidateQueries().finally(() => {
-    if (reading === all) reading = undefined;
+    if (refreshing === all) refreshing = undefined;
   });
-  return (reading = all);
+  return (refreshing = all);
 }
 
 /**
@@ -21,9 +21,9 @@ export function readAnew(client: QueryClient): Promise<void> {
  */
 export async function whenShown(begin: (page: string) => void): Promise<void> {
   const page = pageNow();
-  if (reading !== undefined) {
-    await Promise.race([reading, delay(longestWaitMs)]);
-    // Drawn in the task after what was read.
+  if (refreshing !== undefined) {
+    await Promise.race([refreshing, delay(longestWaitMs)]);
+    // What was fetched is rendered in the task after it.
     await delay(0);
   }
   if (page === pageNow()) begin(page);
