@@ -276,22 +276,27 @@ function acceptor(
   };
 }
 
-// What an operator can do about it.
-const explained: Record<string, string> = {
-  EADDRINUSE: "something else listens there: stop it, or choose another port (IDSVC_PORT)",
-  EACCES: "the system keeps this port for others: choose one from 1024 on (IDSVC_PORT)",
-  EADDRNOTAVAIL: "this machine has no such address (IDSVC_HOST)",
-  ENOTFOUND: "nobody knows this name (IDSVC_HOST)",
-};
+/**
+ * What an operator can do about an address that the system does not give.
+ *
+ * @param portOption the option that chose the port
+ */
+export function whyUnavailable(cause: NodeJS.ErrnoException, portOption: string): string {
+  const explained: Record<string, string> = {
+    EADDRINUSE: `something else listens there: stop it, or choose another port (${portOption})`,
+    EACCES: `the system keeps this port for others: choose one from 1024 on (${portOption})`,
+    EADDRNOTAVAIL: "this machine has no such address (IDSVC_HOST)",
+    ENOTFOUND: "nobody knows this name (IDSVC_HOST)",
+  };
+  return explained[cause.code ?? ""] ?? cause.message;
+}
 
 export function unavailableAddress(
   { host, port }: Pick<ServerOptions, "host" | "port">,
   cause: NodeJS.ErrnoException,
 ): DomainError {
-  const why = explained[cause.code ?? ""] ?? cause.message;
-  return failedPrecondition("ADDRESS_UNAVAILABLE", `cannot listen on ${host}:${port}: ${why}`, {
-    cause,
-  });
+  const text = `cannot listen on ${host}:${port}: ${whyUnavailable(cause, "IDSVC_PORT")}`;
+  return failedPrecondition("ADDRESS_UNAVAILABLE", text, { cause });
 }
 
 /** Looks at the first bytes of a clear connection: HTTP/2 with prior knowledge begins with its preface. */

@@ -78,7 +78,11 @@ export type App = AsyncDisposable & {
 const lastWordMs = 50;
 const publicServices = [Health, ServerReflection, ServerReflectionAlpha];
 
-/** Builds each part once and listens. */
+/**
+ * Builds each part once and listens.
+ *
+ * @throws FAILED_PRECONDITION ADDRESS_UNAVAILABLE, METRICS_PORT_UNAVAILABLE; nothing listens then
+ */
 export async function startApp(
   kernel: Kernel,
   parts: { resolver?: NameResolver; siblings?: Siblings } = {},
@@ -94,6 +98,8 @@ export async function startApp(
   const proxies = trustedNetworks(config);
   const { tell } = await watchForProxies(kernel);
   const isProxy = trustedIn(proxies);
+  await using unlessListening = new AsyncDisposableStack();
+  const ownMetrics = unlessListening.use(await listenForMetrics(metrics, config, isShared));
   const listening: Listening = await listen({
     host: config.host,
     port: config.port,
@@ -116,7 +122,8 @@ export async function startApp(
       web,
     }),
   });
-  const ownMetrics = await listenForMetrics(metrics, config, isShared);
+  // Nothing that may fail comes after the first caller.
+  unlessListening.move();
   const executing = executor.start();
   const jobs = startJobs(kernel, services.handlers, metrics);
   const sweeper = sweepAll(kernel, deps);

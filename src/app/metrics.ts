@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { createServer } from "node:http";
+import { whyUnavailable } from "../api/server.ts";
 import type { WebAnswer, WebEndpoint } from "../api/web-endpoint.ts";
 import { equalInConstantTime } from "../crypto/digests.ts";
 import { failedPrecondition } from "../errors.ts";
@@ -53,7 +54,8 @@ export async function listenForMetrics(
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", (cause) => {
-      const text = `cannot listen on ${host}:${metricsPort} (IDSVC_METRICS_PORT)`;
+      const why = whyUnavailable(cause, "IDSVC_METRICS_PORT");
+      const text = `cannot listen for metrics on ${host}:${metricsPort}: ${why}`;
       reject(failedPrecondition("METRICS_PORT_UNAVAILABLE", text, { cause }));
     });
     server.listen({ port: metricsPort, host, reusePort: isShared }, resolve);

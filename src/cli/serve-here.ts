@@ -48,6 +48,7 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
   });
   const made = await bootstrap(kernel);
   // Nothing that may fail comes after the first caller.
+  const legacy = made === undefined ? await findLegacyApps(kernel) : [];
   const { risks, ...health } = await kernel.db.health();
   for (const risk of risks) logger.warn(`the database: ${risk}`);
   const clock = await clockConcern(kernel);
@@ -71,7 +72,6 @@ export async function serveHere(config: Config, env: NodeJS.ProcessEnv): Promise
       "targets on loopback are allowed, because the external URL is localhost and IDSVC_EGRESS_ALLOW is not set",
     );
   }
-  const legacy = made === undefined ? await findLegacyApps(kernel) : [];
   if (legacy.length > 0) {
     logger.warn(
       { apps: legacy.map(({ instanceId, id, name }) => ({ instanceId, id, name })) },

@@ -52,8 +52,10 @@ export function joinWorkers(): {
     Number(process.env[workerVariables.number]),
     Number(process.env[workerVariables.count]),
   );
-  // Nobody would replace it, nor stop it.
-  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  // Nobody would replace it, nor stop it. The other end may have gone while this process was loaded.
+  const end = () => process.kill(process.pid, "SIGTERM");
+  if (process.connected) process.once("disconnect", end);
+  else end();
   process.channel?.unref();
   const {
     [workerVariables.processName]: processName = "",

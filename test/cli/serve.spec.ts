@@ -154,6 +154,15 @@ describe("serving where it cannot be served", () => {
     assert.equal(code, 0);
     assert.ok(out.includes(bootstrapFile(env)), out);
   });
+  it("says that the port of the metrics is taken, and serves nothing then", async () => {
+    const env = { ...(await newEnv()), IDSVC_METRICS_PORT: String(await freePort()) };
+    const other = createServer().listen(Number(env.IDSVC_METRICS_PORT), "127.0.0.1");
+    await once(other, "listening");
+    const where = `127.0.0.1:${env.IDSVC_METRICS_PORT}`;
+    const words = [where, "something else listens", "(IDSVC_METRICS_PORT)"];
+    await refused(env, "METRICS_PORT_UNAVAILABLE", ...words);
+    other.close();
+  });
   it("says that the machine has no such address", async () => {
     const key = Buffer.alloc(32, 9).toString("base64");
     const env = { ...(await newEnv()), IDSVC_HOST: "192.0.2.1", IDSVC_MASTER_KEY: key };

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, before, describe, it } from "node:test";
+import { writerScript } from "../../src/app/shared-store.ts";
+import { readBuild } from "../../src/build.ts";
 import { workerVariables } from "../../src/cli/worker.ts";
 import { newFolder } from "./command.ts";
 import {
@@ -85,21 +87,46 @@ for (const engine of ["sqlite", "postgres"] as const) {
     replacing(engine));
 }
 
+/** A process of those that serve together, as the one that starts them starts it. */
+function startOne(script: string, args: string[], env: NodeJS.ProcessEnv = {}) {
+  const execArgv = ["--disable-proto=throw"];
+  const child = fork(script, args, { env, execArgv, silent: true });
+  assert.ok(child.stdout !== null && child.stderr !== null);
+  const ended = new Promise<number | string | null>((done) =>
+    child.once("exit", (code, signal) => done(signal ?? code)),
+  );
+  return { child, ended, out: text(child.stdout), err: text(child.stderr) };
+}
+
 describe("a process that serves with others", () => {
-  it("does not begin where the build that starts it does not name itself", async () => {
-    const dir = newFolder();
-    const child = fork(join(repository, "src/main.js"), ["serve"], {
-      env: { IDSVC_DATA_DIR: dir, IDSVC_LOG_LEVEL: "silent", [workerVariables.number]: "1" },
-      execArgv: ["--disable-proto=throw"],
-      silent: true,
+  const serving = (more: NodeJS.ProcessEnv) =>
+    startOne(join(repository, "src/main.js"), ["serve"], {
+      IDSVC_DATA_DIR: newFolder(),
+      IDSVC_LOG_LEVEL: "info",
+      [workerVariables.number]: "1",
+      ...more,
     });
-    const code = new Promise((done) => child.once("exit", done));
-    assert.ok(child.stderr !== null);
-    const said = await text(child.stderr);
+
+  it("does not begin where the build that starts it does not name itself", async () => {
+    const { ended, err } = serving({ IDSVC_LOG_LEVEL: "silent" });
     assert.match(
-      said,
+      await err,
       /^idsvc: the files of the service were replaced .* started as an earlier build, .*\n$/,
     );
-    assert.equal(await code, 1);
+    assert.equal(await ended, 1);
+  });
+
+  it("does not serve where the one that starts it has gone before it began", async () => {
+    const { child, ended, out } = serving({ [workerVariables.build]: readBuild() });
+    child.disconnect();
+    assert.equal(await ended, "SIGTERM");
+    assert.doesNotMatch(await out, /serving/);
+  });
+
+  it("ends where the one that starts it has gone before it could write", async () => {
+    const path = join(newFolder(), "idsvc.db");
+    const { child, ended } = startOne(writerScript, [path, `${path}-writer`, readBuild()]);
+    child.disconnect();
+    assert.equal(await ended, 0);
   });
 });

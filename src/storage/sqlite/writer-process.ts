@@ -20,7 +20,7 @@ const lastWordMs = 100;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 process.umask(0o077);
 const [path = "", socket = "", build] = process.argv.slice(2);
-const say = (message: FromWriter) => void (process.connected && process.send?.(message));
+const say = (message: FromWriter) => void (process.connected && process.send?.(message, () => {}));
 
 try {
   requireBuild(build);
@@ -32,14 +32,15 @@ try {
     process.exit(0);
   };
   process.once("message", () => void end());
-  process.once("disconnect", () => {
-    setInterval(() => void (writer.isUsed() || end()), lookEveryMs);
-  });
+  const endUnused = () => void setInterval(() => void (writer.isUsed() || end()), lookEveryMs);
+  // The other end may have gone while this process began.
+  if (process.connected) process.once("disconnect", endUnused);
+  else endUnused();
   setInterval(() => say({ kind: "alive" }), aliveEveryMs);
   say({ kind: "ready" });
 } catch (error) {
   if (!(error instanceof DomainError)) throw error;
   say({ kind: "refused", reason: error.reason, message: error.message });
   process.exitCode = 1;
-  process.disconnect();
+  if (process.connected) process.disconnect();
 }
