@@ -1,5 +1,7 @@
-// Run: alone, early
+// Run: alone, early, turns
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import { killed } from "./f01-kill.ts";
 import { unflushedLost } from "./f02-unflushed.ts";
@@ -12,8 +14,19 @@ import { startServer } from "./server.ts";
 import { type Arena, type Engine, openArena, token } from "./store.ts";
 import { createWriters } from "./writers.ts";
 
-/** `rounds`: as many at the most. A kill may come where nothing is lost by it, the next one does not. */
-type Found = { by: Pick<Fault, "id" | "run">; engine: Engine; rounds: number; says: RegExp };
+const root = resolve(import.meta.dirname, "../..");
+
+/**
+ * `rounds`: as many at the most. A kill may come where nothing is lost by it, the next one does not.
+ * `isLong`: it starts servers of PostgreSQL or waits for long, so that `npm run test:long` has its turn.
+ */
+type Found = {
+  by: Pick<Fault, "id" | "run">;
+  engine: Engine;
+  rounds: number;
+  says: RegExp;
+  isLong?: true;
+};
 
 // What is not done yet is lost in a kill, and is not there for who has done it either.
 const notThere =
@@ -51,6 +64,7 @@ const found: Record<SabotageName, Found | readonly Found[]> = {
     engine: "postgres",
     rounds: 20,
     says: notThere,
+    isLong: true,
   },
   "rows of projections are dropped": {
     by: killed,
@@ -72,6 +86,7 @@ const found: Record<SabotageName, Found | readonly Found[]> = {
     engine: "sqlite",
     rounds: 1,
     says: /the server goes on/,
+    isLong: true,
   },
   "PostgreSQL does not flush": {
     // Once in ten seconds the server flushes by itself (store.ts): on a busy machine that may be as often as a writer writes.
@@ -79,6 +94,7 @@ const found: Record<SabotageName, Found | readonly Found[]> = {
     engine: "postgres",
     rounds: 5,
     says: /the log was flushed \d+ times/,
+    isLong: true,
   },
   "a lost answer is taken for never happened": {
     by: databaseRestarted,
@@ -86,6 +102,7 @@ const found: Record<SabotageName, Found | readonly Found[]> = {
     // Nearly always the first one finds it; a caller that has stopped waiting meanwhile is not answered twice.
     rounds: 4,
     says: /refused, yet there|there [2-9] times|not there/,
+    isLong: true,
   },
   "the feed drops events": {
     by: gracefulStop,
@@ -101,18 +118,35 @@ const found: Record<SabotageName, Found | readonly Found[]> = {
   },
 };
 
+const names = Object.keys(sabotages) as SabotageName[];
+const isLongRun = process.env["IDSVC_TEST_LONG"] !== undefined;
+const ofThisRun = names.flatMap((name) =>
+  [found[name]]
+    .flat()
+    .filter(({ isLong = false }) => isLong === isLongRun)
+    .map((each) => ({ name, ...each })),
+);
+
 describe("a service that is sabotaged", () => {
-  for (const name of Object.keys(sabotages) as SabotageName[]) {
-    for (const { by, engine, rounds, says } of [found[name]].flat())
-      it(`so that ${name} is found out by ${by.id}`, async () => {
-        await using arena = await openArena(engine, { sabotage: name });
-        const words: string[] = [];
-        const isFound = () => words.some((each) => says.test(each));
-        for (let round = 0; round < rounds && !isFound(); round++) {
-          const { lost, unexplained } = await by.run(arena, 1);
-          words.push(...lost, ...unexplained);
-        }
-        assert.ok(isFound(), words.slice(0, 10).join("\n"));
-      });
+  for (const { name, by, engine, rounds, says } of ofThisRun) {
+    it(`so that ${name} is found out by ${by.id}`, async () => {
+      await using arena = await openArena(engine, { sabotage: name });
+      const words: string[] = [];
+      const isFound = () => words.some((each) => says.test(each));
+      for (let round = 0; round < rounds && !isFound(); round++) {
+        const { lost, unexplained } = await by.run(arena, 1);
+        words.push(...lost, ...unexplained);
+      }
+      assert.ok(isFound(), words.slice(0, 10).join("\n"));
+    });
+  }
+
+  for (const name of names) {
+    it(`has the texts that are replaced so that ${name}`, () => {
+      for (const { file, find } of sabotages[name]) {
+        const count = readFileSync(join(root, file), "utf8").split(find).length - 1;
+        assert.equal(count, 1, `${file} has ${count} times: ${find}`);
+      }
+    });
   }
 });

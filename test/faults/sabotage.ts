@@ -54,7 +54,7 @@ export const sabotages = {
       file: "src/storage/postgres/writer.ts",
       find: "    client.release();\n    const [[results] = []] = rows;",
       replace: `    const released = () => client.release();
-    setTimeout(() => void client.query("COMMIT").then(released, released), 25);
+    setTimeout(() => void client.query("COMMIT").then(released, released), 150);
     const [[results] = []] = rows;`,
     },
     {
