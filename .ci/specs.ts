@@ -11,7 +11,8 @@ export const root = resolve(import.meta.dirname, "..");
  * - `store`: it is about how things are stored, found and told, and sends the database what no other does, or races, so `npm test`
  *   runs it on PostgreSQL too (decision 0347);
  * - `long`: it kills, waits or copies for long, so only `npm run test:long` runs it;
- * - `turns`: it does each thing one of two ways, and `npm run test:long` runs it again, the other ways (`test/support/turns.ts`);
+ * - `turns`: it does each thing one of two ways, or some of all things, and `npm run test:long` runs it again, for the rest
+ *   (`test/support/turns.ts`);
  * - `early`: it takes longest, so it begins first, and is not left for the end while a core has nothing to do;
  * - `browser`: it opens Chromium, so it shares a process, and with it a Chromium, with a few others that do;
  * - `costly`: what a hash of a password is or costs matters to it, so they are made as the service makes them (`test-process.js`).

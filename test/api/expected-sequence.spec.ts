@@ -1,4 +1,4 @@
-// Run: alone, store
+// Run: alone
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import {
@@ -181,26 +181,7 @@ describe("If-Match", () => {
   });
 });
 
-describe("of calls that expect one sequence at once", () => {
-  it("one succeeds, and the others learn what it is now", async () => {
-    const id = await world.newTarget();
-    const { json } = await peer.rest("GET", `/resources/v3alpha/targets/${id}`, undefined, {
-      token,
-    });
-    const sequence = sequenceOf(Object(json).target.details);
-    const path = `/resources/v3alpha/targets/${id}?expected_sequence=${sequence}`;
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => peer.rest("PATCH", path, { name: world.name() }, { token })),
-    );
-    const [won, ...others] = answers.toSorted((a, b) => a.status - b.status);
-    assert.equal(won?.status, 200);
-    const now = sequenceOf(Object(won?.json).details);
-    for (const { refusal } of others) {
-      assertRefused(refusal, mismatch);
-      assert.deepEqual(refusal.metadata, { sequence: now });
-    }
-  });
-
+describe("expected_sequence of what is not one object", () => {
   it("a session at another sequence does not learn whether a password is right", async () => {
     const wanted = { user: { user_id: world.userId } };
     const made = await world.create("/sessions", { checks: wanted });

@@ -1,4 +1,4 @@
-// Run: alone, store
+// Run: alone
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { fromJson, type JsonObject } from "@bufbuild/protobuf";

@@ -1,4 +1,4 @@
-// Run: alone, early
+// Run: alone, early, turns
 import { after } from "node:test";
 import { describeChanges } from "./changes.ts";
 import { describeDisturbed } from "./disturbed.ts";

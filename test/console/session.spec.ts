@@ -1,4 +1,4 @@
-// Run: shared, store
+// Run: shared
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";

@@ -8,6 +8,7 @@ import { unflushedLost } from "./f02-unflushed.ts";
 import { callsFail } from "./f05-failing-calls.ts";
 import { databaseRestarted } from "./f08-database-restart.ts";
 import { gracefulStop } from "./f23-graceful-stop.ts";
+import { isLong } from "../support/turns.ts";
 import { checkInto, type Fault, newOutcome, nextAcknowledged } from "./fault.ts";
 import { type SabotageName, sabotages } from "./sabotage.ts";
 import { startServer } from "./server.ts";
@@ -119,11 +120,10 @@ const found: Record<SabotageName, Found | readonly Found[]> = {
 };
 
 const names = Object.keys(sabotages) as SabotageName[];
-const isLongRun = process.env["IDSVC_TEST_LONG"] !== undefined;
 const ofThisRun = names.flatMap((name) =>
   [found[name]]
     .flat()
-    .filter(({ isLong = false }) => isLong === isLongRun)
+    .filter((each) => (each.isLong ?? false) === isLong)
     .map((each) => ({ name, ...each })),
 );
 

@@ -1,4 +1,5 @@
-const isLong = process.env["IDSVC_TEST_LONG"] !== undefined;
+/** Whether this is `npm run test:long`. */
+export const isLong = process.env["IDSVC_TEST_LONG"] !== undefined;
 
 /**
  * Of two ways to do the same thing, the one whose turn it is: `npm test` takes the first way for one thing and the second for the next,
@@ -11,3 +12,7 @@ export function turns(): <T>(ways: readonly [T, T]) => T {
     return isFirst !== isLong ? first : second;
   };
 }
+
+/** Of things that are tried alike, every other one: `npm test` takes the first, the third and so on, `npm run test:long` the rest. */
+export const everyOther = <T>(things: readonly T[]): T[] =>
+  things.filter((_, at) => (at % 2 === 0) !== isLong);

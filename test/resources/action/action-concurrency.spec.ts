@@ -58,6 +58,20 @@ describe("changes at the same time", () => {
     assert.deepEqual(stored, wanted);
   });
 
+  it("that expect one sequence have one winner, and the others learn what it is now", async () => {
+    const id = await addTarget();
+    const sequence = bodyOf(await get(`/targets/${id}`)).target.details.sequence as string;
+    const path = `/targets/${id}?expected_sequence=${sequence}`;
+    const answers = await together(8, () => patch(path, { name: uniqueName() }));
+    const [won, ...others] = answers.toSorted((a, b) => a.status - b.status);
+    assert.ok(won);
+    const now = bodyOf(won).details.sequence;
+    for (const { refusal } of others) {
+      assertRefused(refusal, { code: 10, reason: "SEQUENCE_MISMATCH" });
+      assert.deepEqual(refusal.metadata, { sequence: now });
+    }
+  });
+
   it("that create one name have exactly one winner", async () => {
     const name = uniqueName();
     const before = await eventCount();
