@@ -1,4 +1,4 @@
-// Run: alone, early
+// Run: alone, early, turns
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
@@ -9,6 +9,7 @@ import { after, before, describe, it } from "node:test";
 import { writerScript } from "../../src/app/shared-store.ts";
 import { readBuild } from "../../src/build.ts";
 import { workerVariables } from "../../src/cli/worker.ts";
+import { everyOther } from "../support/turns.ts";
 import { newFolder } from "./command.ts";
 import {
   addTarget,
@@ -82,7 +83,7 @@ const replacing = (engine: Engine) => {
   }
 };
 
-for (const engine of ["sqlite", "postgres"] as const) {
+for (const engine of everyOther(["sqlite", "postgres"] as const)) {
   describe(`processes that serve together, and files that are replaced (on ${engineNames[engine]})`, () =>
     replacing(engine));
 }

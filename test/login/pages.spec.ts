@@ -1,7 +1,8 @@
-// Run: alone, early
+// Run: alone, early, turns
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Page } from "playwright-core";
+import { everyOther } from "../support/turns.ts";
 import { startBrowser, type TestBrowser, type Visit } from "../support/browser.ts";
 import { hideDecoration, prepareAxe, violations } from "./axe.ts";
 import { faultsOfLayout, reachedByTab } from "./page-checks.ts";
@@ -103,7 +104,7 @@ describe("every page of the login", () => {
     });
   }
 
-  for (const language of ["de", "pl", "ja"] as const) {
+  for (const language of everyOther(["de", "pl", "ja"] as const)) {
     it(`fits a phone in ${language}`, async () => {
       await using visit = await browser.visit({ viewport: devices.phone });
       const found: Record<string, unknown> = {};
@@ -115,7 +116,7 @@ describe("every page of the login", () => {
     });
   }
 
-  for (const primaryColor of ["#ffeb3b", "#ffffff", "#000000", "#808080", "#e11d48"]) {
+  for (const primaryColor of everyOther(["#ffeb3b", "#ffffff", "#000000", "#808080", "#e11d48"])) {
     it(`can be read in the brand colour ${primaryColor}, in both themes`, async () => {
       await using visit = await browser.visit(onDesktop);
       await prepareAxe(visit.page);
