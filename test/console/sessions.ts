@@ -44,7 +44,8 @@ export function describeSessions(): void {
       await using _ = visit;
       const { page } = visit;
       await page.getByRole("navigation", { name: "People" }).getByText("Sessions").click();
-      await rowOf(page, "Browser 2 of Ibis").waitFor();
+      // An ID stands there until the names have come.
+      await rowOf(page, "Browser 2 of Ibis").filter({ hasText: "Ibis Heron" }).waitFor();
       const rows = page.locator("tbody tr");
       assert.equal(await rows.count(), 2);
       // The newest come first.
