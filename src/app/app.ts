@@ -122,7 +122,7 @@ export async function startApp(
       web,
     }),
   });
-  // Nothing that may fail comes after the first caller.
+  // Both ports are open: from here on, the metrics are closed by the disposal of the app.
   unlessListening.move();
   const executing = executor.start();
   const jobs = startJobs(kernel, services.handlers, metrics);

@@ -52,7 +52,7 @@ export function joinWorkers(): {
     Number(process.env[workerVariables.number]),
     Number(process.env[workerVariables.count]),
   );
-  // Nobody would replace it, nor stop it. The other end may have gone while this process was loaded.
+  // A worker without its primary ends: it would not be replaced or stopped. The channel may be closed before this is called.
   const end = () => process.kill(process.pid, "SIGTERM");
   if (process.connected) process.once("disconnect", end);
   else end();

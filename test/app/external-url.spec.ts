@@ -1,4 +1,4 @@
-// Run: shared
+// Run: shared, store
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

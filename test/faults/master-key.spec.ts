@@ -64,7 +64,7 @@ async function keysUnder(kernel: Kernel): Promise<Record<string, number>> {
   return counts;
 }
 
-// More at once are more than a store answers in time.
+// Of 600 at once, the last wait longer for a connection of PostgreSQL's pool than it lets anybody wait.
 const mostAtOnce = 50;
 
 /** Many instances, with one web key for all: what matters here is that each has keys of its own. */

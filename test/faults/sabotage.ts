@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 
 /** What is wrong with a service that was sabotaged: texts of its sources, and what stands in their place. */
 export type Sabotage = readonly { file: string; find: string; replace: string }[];
@@ -17,18 +18,20 @@ export const sabotages = {
     {
       file: "src/storage/sqlite/apply.ts",
       find: "      end.run();\n",
-      // What callers were told is done a moment later, or before the next batch; not what a start writes, on which the service stands.
+      // A batch is done a second after it was acknowledged, or before the next one. A unit alone is done at once, as those of the first start are.
       replace: `      if (units.length === 1) end.run();
-      else rollback.run();
-      if (units.length > 1) late = () => {
-        late = undefined;
-        begin.run();
-        heads.clear();
-        applyEach(units);
-        heads.write();
-        end.run();
-      };
-      setTimeout(() => late?.(), 1_000);
+      else {
+        rollback.run();
+        late = () => {
+          late = undefined;
+          begin.run();
+          heads.clear();
+          applyEach(units);
+          heads.write();
+          end.run();
+        };
+        setTimeout(() => late?.(), 1_000);
+      }
 `,
     },
     {
@@ -37,7 +40,7 @@ export const sabotages = {
       replace: "  let isBroken = false;\n  let late;\n",
     },
     {
-      // For most of the time the last batch is acknowledged and not done, however busy the machine is.
+      // A batch every 50 ms: for most of that time the last one is acknowledged and not done, however busy the machine is.
       file: "src/storage/sqlite/group-commit.ts",
       find: "setImmediate(flushWhenQuiet)",
       replace: "setTimeout(flush, 50)",
@@ -138,14 +141,30 @@ function sabotage(edits: Sabotage): void {
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      const own = edits.filter(({ file }) => url === `file://${join(root, file)}`);
-      if (own.length === 0) return loaded;
-      const source = own.reduce((text, { file, find, replace }) => {
-        if (text.split(find).length !== 2)
-          throw new Error(`${file} is not as its sabotage expects`);
-        return text.replace(find, () => replace);
-      }, String(loaded.source));
-      return { ...loaded, source };
+      const path = relative(root, URL.parse(url)?.pathname ?? "");
+      if (edits.every(({ file }) => file !== path)) return loaded;
+      return { ...loaded, source: sabotaged(path, String(loaded.source), edits) };
     },
   });
+}
+
+/**
+ * The source of a file after those edits that are of it.
+ *
+ * @throws Error where it does not have each text once
+ */
+function sabotaged(path: string, source: string, edits: Sabotage): string {
+  const own = edits.filter(({ file }) => file === path);
+  return own.reduce((text, { find, replace }) => {
+    if (text.split(find).length !== 2)
+      throw new Error(`${path} is not as its sabotage expects: ${find}`);
+    return text.replace(find, () => replace);
+  }, source);
+}
+
+/** @throws Error where the sources do not have the texts that a sabotage replaces */
+export function requireTexts(name: SabotageName): void {
+  const edits: Sabotage = sabotages[name];
+  for (const path of new Set(edits.map(({ file }) => file)))
+    sabotaged(path, readFileSync(join(root, path), "utf8"), edits);
 }

@@ -20,6 +20,7 @@ const lastWordMs = 100;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 process.umask(0o077);
 const [path = "", socket = "", build] = process.argv.slice(2);
+// A message that cannot be sent is dropped: "disconnect" follows.
 const say = (message: FromWriter) => void (process.connected && process.send?.(message, () => {}));
 
 try {
@@ -33,7 +34,7 @@ try {
   };
   process.once("message", () => void end());
   const endUnused = () => void setInterval(() => void (writer.isUsed() || end()), lookEveryMs);
-  // The other end may have gone while this process began.
+  // The channel may be closed before the store is open.
   if (process.connected) process.once("disconnect", endUnused);
   else endUnused();
   setInterval(() => say({ kind: "alive" }), aliveEveryMs);
