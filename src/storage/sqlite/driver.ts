@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { whenKnown } from "../../awaitable.ts";
+import { DomainError } from "../../errors.ts";
 import { createBatchMeter } from "../activity.ts";
 import { storeClosed } from "../refusals.ts";
 import type { MigratableDatabase, StoreHealth } from "../database.ts";
@@ -46,7 +47,7 @@ export function openSqlite(options: Options): MigratableDatabase {
   const connection = open(options.path, options.alone === true);
   const breakage = breakageOf(options);
   const { isBroken, giveUp, noticeDamage, explain } = breakage;
-  const reader = readerOf(connection, noticeDamage);
+  const reader = readerOf(connection, explain);
   const compiler = createCompiler();
   const { writer, apply } = writerOf(options, { connection, compiler, giveUp });
   const [cacheVersions, listeners] = [createCacheVersions(), createListeners()];
@@ -56,8 +57,9 @@ export function openSqlite(options: Options): MigratableDatabase {
   const { noticeOthers, noticeOnce } = noticeOthersBy(connection, options, {
     cacheVersions,
     tell: listeners.tell,
+    explain,
   });
-  const watch = setInterval(noticeOthers, otherProcessPollMs).unref();
+  const watch = setInterval(() => unlessRefused(noticeOthers), otherProcessPollMs).unref();
 
   // What was deleted stands in the write-ahead log until it is written over, which in a quiet service takes long. Another
   // process that reads lets it be; the next time will do.
@@ -126,6 +128,15 @@ export function openSqlite(options: Options): MigratableDatabase {
       lock?.[Symbol.dispose]();
     },
   };
+}
+
+/** Does what is done again soon: a store that is locked, or whose disk fails, is asked then. */
+function unlessRefused(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+  }
 }
 
 type ApplyShadow = Parameters<typeof createShadow>[1];

@@ -3,8 +3,13 @@ import Sqlite from "better-sqlite3";
 const hasCode = (error: unknown, code: RegExp): boolean =>
   error instanceof Sqlite.SqliteError && code.test(error.code);
 
-/** The lock is another process's. */
-export const isBusy = (error: unknown): boolean => hasCode(error, /^SQLITE_BUSY/);
+/**
+ * The lock is another process's. With a write-ahead log, whoever cannot begin to read as another connection changes or mends its index
+ * gets SQLITE_PROTOCOL after some ten seconds.
+ *
+ * Source: sqlite.org/rescode.html#protocol
+ */
+export const isBusy = (error: unknown): boolean => hasCode(error, /^SQLITE_(BUSY|PROTOCOL)/);
 
 /** The flush of a commit failed. */
 export const isUnflushed = (error: unknown): boolean => hasCode(error, /^SQLITE_IOERR_FSYNC$/);

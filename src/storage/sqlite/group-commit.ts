@@ -5,7 +5,7 @@ import { createGathering } from "../gathering.ts";
 import { storeBusy, storeOutcomeUnknown, storeUnavailable } from "../refusals.ts";
 import type { Outcome } from "./apply.ts";
 import { type CompiledUnit, refusalAt } from "./compile.ts";
-import { isDisk } from "./errors.ts";
+import { isBusy, isDisk } from "./errors.ts";
 import { createSpread } from "./spread.ts";
 
 /** How often the lock of another process is tried, and for how long. */
@@ -175,7 +175,7 @@ function putBack(waiting: FairQueue<Waiting>, batch: readonly Waiting[]): void {
 const refuseLate = (batch: readonly Waiting[]): Waiting[] =>
   batch.filter(({ since, reject }) => {
     if (Date.now() - since < busyGiveUpMs) return true;
-    reject(storeBusy("the store is locked by another process: try again"));
+    reject(lockedByAnother());
     return false;
   });
 
@@ -195,7 +195,13 @@ function settleOne(
 type Result = (Outcome & { kind: "committed" })["results"][number];
 
 /** What a caller is told of an error of the store. */
-export const storeError = (error: unknown): unknown => (isDisk(error) ? cannotWrite(error) : error);
+export function storeError(error: unknown): unknown {
+  if (isBusy(error)) return lockedByAnother(error);
+  return isDisk(error) ? cannotWrite(error) : error;
+}
+
+const lockedByAnother = (cause?: unknown) =>
+  storeBusy("the store is locked by another process: try again", { cause, retryAfterSeconds: 1 });
 
 export const cannotWrite = (cause?: unknown) =>
   storeUnavailable("the store cannot write now: nothing was changed, try again", {

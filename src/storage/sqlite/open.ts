@@ -6,6 +6,15 @@ import { damagedAt } from "./soundness.ts";
 
 const oldestSqlite = [3, 51, 3];
 
+// What this process has opened. Closing any other descriptor of such a file, or of its index, would give up the locks of all its
+// connections, and another process could then take the log away as its last user (sqlite.org/howtocorrupt.html, section 2.2).
+let connections: Sqlite.Database[] = [];
+
+function isOpenHere(path: string): boolean {
+  connections = connections.filter((connection) => connection.open);
+  return connections.some(({ name }) => name === path);
+}
+
 /**
  * Opens the file as a store is used: with a write-ahead log, every commit flushed.
  *
@@ -13,13 +22,14 @@ const oldestSqlite = [3, 51, 3];
  * STORE_DISK_FULL, STORE_DISK_FAILED, SQLITE_TOO_OLD
  */
 export function open(path: string, alone: boolean): Sqlite.Database {
-  if (hasStrayLog(path)) {
+  const isFirst = !isOpenHere(path);
+  if (isFirst && hasStrayLog(path)) {
     throw failedPrecondition(
       "STORE_STRAY_LOG",
       `${path}-wal belongs to another file than ${path}, such as the store that a backup has replaced: move it and ${path}-shm away`,
     );
   }
-  if (hasLostLog(path)) {
+  if (isFirst && hasLostLog(path)) {
     throw failedPrecondition(
       "STORE_LOG_MISSING",
       `${path}-wal is missing, and with it what was committed last: put it back; or, to go without, restore a backup or move ${path}-shm away`,
@@ -59,6 +69,7 @@ export function open(path: string, alone: boolean): Sqlite.Database {
     );
   }
   configure(connection);
+  connections.push(connection);
   return connection;
 }
 

@@ -22,6 +22,7 @@ function open() {
   connection.pragma("cache_size = -16384", { simple: true });
   connection.pragma("temp_store = MEMORY", { simple: true });
   return {
+    connection,
     statement: rememberStatements(connection, (error) => error),
     begin: connection.prepare("BEGIN"),
     end: connection.prepare("END"),
@@ -31,7 +32,7 @@ function open() {
 function rowsOf(queries: readonly ThreadQuery[]): QueryResponse {
   try {
     opened ??= open();
-    const { statement, begin, end } = opened;
+    const { connection, statement, begin, end } = opened;
     begin.run();
     try {
       return {
@@ -43,7 +44,8 @@ function rowsOf(queries: readonly ThreadQuery[]): QueryResponse {
         ),
       };
     } finally {
-      end.run();
+      // An error of the disk may have ended it.
+      if (connection.inTransaction) end.run();
     }
   } catch (error) {
     return { error: toSend(error) };

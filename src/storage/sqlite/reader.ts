@@ -12,12 +12,12 @@ const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
 /** A query that is built, or one of drizzle's that is prepared and has its values. */
 type Query = { all(): unknown } | { sync(): unknown };
 
-/** drizzle over a connection, which answers at once. @param noticeDamage maps an error of the engine to what the caller gets */
+/** drizzle over a connection, which answers at once. @param explain maps an error of the engine to what the caller gets */
 export function readerOf(
   connection: Sqlite.Database,
-  noticeDamage: (error: unknown) => unknown,
+  explain: (error: unknown) => unknown,
 ): Reader {
-  const prepare = rememberStatements(connection, noticeDamage);
+  const prepare = rememberStatements(connection, explain);
   const write = queryWriter(new (sqliteCore().SQLiteSyncDialect)());
   // drizzle asks its client for nothing but statements.
   const reader = drizzle({ prepare } as unknown as Sqlite.Database);
@@ -46,7 +46,8 @@ export function snapshotsHere(connection: Sqlite.Database, reader: Reader): Snap
       try {
         return queries.map((query) => ("sync" in query ? query.sync() : query.all())) as never;
       } finally {
-        end.run();
+        // An error of the disk may have ended it.
+        if (connection.inTransaction) end.run();
       }
     },
   };

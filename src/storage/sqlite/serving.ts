@@ -122,27 +122,40 @@ function lookerOf(
  * Notices that another connection has committed to the same file, which shows in data_version.
  *
  * @param look finds out whether it was another process's, and what it has changed
+ * @param explain maps an error of the engine to what the caller gets
  */
-function otherConnections(connection: Sqlite.Database, look: () => void) {
+function otherConnections(
+  connection: Sqlite.Database,
+  look: () => void,
+  explain: (error: unknown) => unknown,
+) {
   const dataVersion = connection.prepare("PRAGMA data_version").pluck();
   let version = dataVersion.get();
   const noticeOthers = (): void => {
-    const now = dataVersion.get();
-    if (now === version) return;
-    version = now;
-    look();
+    const before = version;
+    try {
+      version = dataVersion.get();
+      if (version !== before) look();
+    } catch (error) {
+      // The next to ask looks again.
+      version = before;
+      throw explain(error);
+    }
   };
   // Asked once a turn of the event loop, however many ask in it: what a turn serves had arrived before.
   let isAsked = false;
   const noticeOnce = (): void => {
     if (isAsked) return;
+    noticeOthers();
     isAsked = true;
     setImmediate(() => (isAsked = false));
-    noticeOthers();
   };
   return { noticeOthers, noticeOnce };
 }
 
 /** Notices what other processes commit to the file. */
-export const noticeOthersBy = (...of: Parameters<typeof lookerOf>) =>
-  otherConnections(of[0], lookerOf(...of));
+export const noticeOthersBy = (
+  connection: Sqlite.Database,
+  options: Options,
+  by: Parameters<typeof lookerOf>[2] & { explain: (error: unknown) => unknown },
+) => otherConnections(connection, lookerOf(connection, options, by), by.explain);
