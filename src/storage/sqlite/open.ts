@@ -92,8 +92,7 @@ export function configure(connection: Sqlite.Database): void {
  * Source: sqlite.org/fileformat2.html, section 1.3.3: the byte at 19 is 2 for a file with a write-ahead log.
  */
 function hasStrayLog(path: string): boolean {
-  const log = `${path}-wal`;
-  if (!existsSync(path) || !existsSync(log) || statSync(log).size === 0) return false;
+  if (!existsSync(path) || logBytes(path) === 0) return false;
   const file = openSync(path, "r");
   try {
     const header = Buffer.alloc(20);
@@ -107,15 +106,31 @@ function hasStrayLog(path: string): boolean {
  * Whether the write-ahead log was taken away while it held what the file lacks. Its index, which stays behind when a process
  * is killed, tells how many frames there were and how many of them stand in the file.
  *
+ * Another process may have the store open. It empties the log after the index says so, and writes frames before the index does, so no
+ * log beside an index that tells of frames is lost only if the index has not changed meanwhile.
+ *
  * Source: sqlite.org/walformat.html, section 2.1: mxFrame at 16, nBackfill at 96, in the byte order of the machine.
  */
 function hasLostLog(path: string): boolean {
-  const [log, index] = [`${path}-wal`, `${path}-shm`];
-  if (!existsSync(index) || (existsSync(log) && statSync(log).size > 0)) return false;
-  const header = readFileSync(index).subarray(0, 136);
-  if (header.length < 136) return false;
+  const header = indexHeader(path);
+  if (header === undefined || logBytes(path) > 0) return false;
   const words = new Uint32Array(header.buffer.slice(header.byteOffset, header.byteOffset + 136));
-  return (words[4] ?? 0) > (words[24] ?? 0);
+  return (words[4] ?? 0) > (words[24] ?? 0) && indexHeader(path)?.equals(header) === true;
+}
+
+/** The length of the write-ahead log; 0 where there is none, as after the last process has closed the store. */
+const logBytes = (path: string): number =>
+  statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Undefined where there is none, or none yet. */
+function indexHeader(path: string): Buffer | undefined {
+  try {
+    const header = readFileSync(`${path}-shm`).subarray(0, 136);
+    return header.length === 136 ? header : undefined;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** A start that the disk lets down; undefined for other errors. */
