@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { DomainError } from "../../src/errors.ts";
-import { Conflict, type MigratableDatabase } from "../../src/storage/database.ts";
+import { Conflict, type MigratableDatabase, type Reader } from "../../src/storage/database.ts";
 import { events, sequences } from "../../src/storage/kernel-tables.ts";
 import { insertRow, PendingSequence } from "../../src/storage/row-change.ts";
 import { claimContract } from "./claim-contract.ts";
@@ -38,7 +38,8 @@ export function storageContract(newPlace: () => Promise<Place>, madePlace = newP
   appendOnly(fresh);
   textContract(fresh);
   rowChangeContract(fresh);
-  closing(newPlace, fresh);
+  closing(newPlace);
+  closed(fresh);
   claimContract(fresh);
   readContract(fresh);
   leaseContract(fresh);
@@ -277,7 +278,7 @@ function appendOnly(fresh: () => Promise<Fresh>): void {
   });
 }
 
-function closing(newPlace: () => Promise<Place>, fresh: () => Promise<Fresh>): void {
+function closing(newPlace: () => Promise<Place>): void {
   describe("closing a store", () => {
     it("keeps what was acknowledged, and what was waiting to be written", async () => {
       await using place = await newPlace();
@@ -294,14 +295,37 @@ function closing(newPlace: () => Promise<Place>, fresh: () => Promise<Fresh>): v
         firstSequence: 3n,
       });
     });
-    it("refuses a unit that comes after it", async () => {
+  });
+}
+
+function closed(fresh: () => Promise<Fresh>): void {
+  describe("a store that is closed", () => {
+    it("refuses whatever it is asked", async () => {
       await using store = await fresh();
-      await store.db[Symbol.asyncDispose]();
-      await assert.rejects(store.db.commit(unit({ events: [happened("a", 1n)] })), (error) => {
-        assert.ok(error instanceof DomainError);
-        assert.deepEqual([error.kind, error.reason], ["unavailable", "STORE_CLOSED"]);
-        return true;
-      });
+      const { db } = store;
+      const all = (read: Reader) => read.select().from(db.table(notes));
+      const asks: (() => unknown)[] = [
+        () => db.commit(unit({ events: [happened("a", 1n)] })),
+        () => all(db.read),
+        () => db.snapshot((read) => [all(read)]),
+        () => db.lengthy("one").snapshot((read) => [all(read)]),
+        () => db.heads(),
+        () => db.health(),
+      ];
+      // Statements that are compiled already, and others.
+      await all(db.read);
+      await db[Symbol.asyncDispose]();
+      for (const ask of asks) {
+        await assert.rejects(
+          async () => ask(),
+          (error: unknown) => {
+            const refusal = error instanceof DomainError ? error : Object(error).cause;
+            assert.ok(refusal instanceof DomainError, `${String(ask)}: ${String(error)}`);
+            assert.deepEqual([refusal.kind, refusal.reason], ["unavailable", "STORE_CLOSED"]);
+            return true;
+          },
+        );
+      }
     });
   });
 }

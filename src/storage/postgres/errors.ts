@@ -2,6 +2,7 @@ import pg from "pg";
 import { DomainError, failedPrecondition } from "../../errors.ts";
 import {
   storeBusy,
+  storeClosed,
   storeDamaged,
   storeNewer,
   storeOutcomeUnknown,
@@ -40,6 +41,8 @@ export const isRetryable = (error: unknown): boolean =>
 
 // What pg-pool says to one who has waited too long for a connection.
 const poolExhausted = "timeout exceeded when trying to connect";
+// What it says once the store is closed.
+const poolEnded = "Cannot use a pool after calling end on the pool";
 // lock_not_available, query_canceled (by the statement's time limit), too_many_connections
 const busyCodes = ["55P03", "57014", "53300"];
 // data_corrupted, index_corrupted
@@ -55,6 +58,7 @@ export function storeError(cause: unknown): unknown {
   const said = serverError(cause);
   if (said === undefined) {
     if (cause instanceof Error && cause.message === poolExhausted) return isBusy(cause);
+    if (cause instanceof Error && cause.message === poolEnded) return storeClosed();
     return isConnectionError(cause) ? cannotBeReached(cause) : cause;
   }
   const code = said.code ?? "";

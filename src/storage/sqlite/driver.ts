@@ -45,7 +45,7 @@ export function openSqlite(options: Options): MigratableDatabase {
   const lock =
     serves && shared === undefined ? undone.use(takeServingLock(options.path)) : undefined;
   const connection = open(options.path, options.alone === true);
-  const breakage = breakageOf(options);
+  const breakage = breakageOf(options, connection);
   const { isBroken, giveUp, noticeDamage, explain } = breakage;
   const reader = readerOf(connection, explain);
   const compiler = createCompiler();
@@ -82,7 +82,7 @@ export function openSqlite(options: Options): MigratableDatabase {
   });
   breakage.onGivenUp((error) => writes.rejectAll(cannotWrite(error)));
 
-  const snapshots = snapshotsHere(connection, reader);
+  const snapshots = snapshotsHere(connection, reader, explain);
   undone.move();
 
   return {
@@ -143,7 +143,7 @@ type ApplyShadow = Parameters<typeof createShadow>[1];
 type Breakage = ReturnType<typeof breakageOf>;
 
 /** Whether the store may still be written, and what is told of what went wrong with it. */
-function breakageOf({ path, onBroken }: Options) {
+function breakageOf({ path, onBroken }: Options, connection: Sqlite.Database) {
   let broken = false;
   const listeners: ((error: unknown) => void)[] = [];
 
@@ -167,13 +167,19 @@ function breakageOf({ path, onBroken }: Options) {
     return damagedMeanwhile(failure);
   }
 
+  const tell = telling(path, noticeDamage);
+
   return {
     isBroken: () => broken,
     giveUp,
     noticeDamage,
     onGivenUp: (listener: (error: unknown) => void) => void listeners.push(listener),
-    explain: (error: unknown): unknown => storeError(noticeDamage(error)),
-    opening: telling(path, noticeDamage),
+    explain: (error: unknown): unknown =>
+      connection.open ? storeError(noticeDamage(error)) : storeClosed(),
+    opening<T>(work: () => T): T {
+      if (!connection.open) throw storeClosed();
+      return tell(work);
+    },
   };
 }
 

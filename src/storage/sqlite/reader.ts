@@ -5,7 +5,7 @@ import { loadDrizzle, type SQL, sqliteCore } from "../drizzle.ts";
 import { queryWriter } from "../query-writer.ts";
 import type { Selection } from "../selection.ts";
 import { TextQuery } from "../text-query.ts";
-import { rememberStatements } from "./statements.ts";
+import { explaining, rememberStatements } from "./statements.ts";
 
 const { drizzle }: typeof Driver = loadDrizzle("drizzle-orm/better-sqlite3");
 
@@ -35,8 +35,12 @@ export function readerOf(
 }
 
 /** Snapshots that this thread reads, each at once. */
-export function snapshotsHere(connection: Sqlite.Database, reader: Reader): Snapshots {
-  const begin = connection.prepare("BEGIN");
+export function snapshotsHere(
+  connection: Sqlite.Database,
+  reader: Reader,
+  explain: (error: unknown) => unknown,
+): Snapshots {
+  const begin = explaining(connection.prepare("BEGIN"), explain);
   // Nothing was written in it.
   const end = connection.prepare("END");
   return {

@@ -11,7 +11,7 @@ export function rememberStatements(
   return (text) => {
     let statement = statements.get(text);
     if (statement !== undefined) return statement;
-    statement = explaining(connection.prepare(steady(text)), explain);
+    statement = explaining(prepared(connection, steady(text), explain), explain);
     const [oldest] = statements.size < maxStatements ? [] : statements.keys();
     if (oldest !== undefined) statements.delete(oldest);
     statements.set(text, statement);
@@ -19,8 +19,20 @@ export function rememberStatements(
   };
 }
 
+function prepared(
+  connection: Sqlite.Database,
+  text: string,
+  explain: (error: unknown) => unknown,
+): Sqlite.Statement {
+  try {
+    return connection.prepare(text);
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
 /** The statement itself, which says of its errors what they mean. */
-function explaining(statement: Sqlite.Statement, explain: (error: unknown) => unknown) {
+export function explaining(statement: Sqlite.Statement, explain: (error: unknown) => unknown) {
   for (const name of ["all", "get", "run"] as const) {
     const ask = statement[name].bind(statement) as (...values: unknown[]) => never;
     statement[name] = (...values: unknown[]) => {
