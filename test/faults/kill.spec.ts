@@ -36,7 +36,10 @@ describe("a server that is killed while it writes (F01)", () => {
     const writers = createWriters(writerCount, token);
     const starts: number[] = [];
     let acknowledged = 0;
-    for (let round = 0; round < kills; round++) {
+    // Where the processor is others' too, a round has few answers before its kill: some more make up for it.
+    const isEnough = (rounds: number) =>
+      rounds >= kills * 4 || (rounds >= kills && acknowledged > kills * 5);
+    for (let round = 0; !isEnough(round); round++) {
       await using server = await startServer(place);
       starts.push(server.readyMs);
       assert.deepEqual(await check(place, writers.log), [], `before kill ${round}`);
