@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { check } from "./checker.ts";
 import { flushesIn, watchedBy } from "./flush-watch.ts";
 import { freePort } from "../support/free-port.ts";
-import { end, type Place, spawnServer, startServer } from "./server.ts";
+import { end, type Place, type Running, spawnServer, startServer } from "./server.ts";
 import { createWriters } from "./writers.ts";
 
 const asked = process.env["IDSVC_TEST_KILLS"];
@@ -34,14 +34,14 @@ describe("a server that is killed while it writes (F01)", () => {
   it(`loses nothing it acknowledged, in ${kills} kills, and serves again within 3 seconds`, async () => {
     const place = await newPlace();
     const writers = createWriters(writerCount, token);
-    const starts: number[] = [];
+    const starts: Pick<Running, "readyMs" | "waitedMs">[] = [];
     let acknowledged = 0;
     // Where the processor is others' too, a round has few answers before its kill: some more make up for it.
     const isEnough = (rounds: number) =>
       rounds >= kills * 4 || (rounds >= kills && acknowledged > kills * 5);
     for (let round = 0; !isEnough(round); round++) {
       await using server = await startServer(place);
-      starts.push(server.readyMs);
+      starts.push(server);
       assert.deepEqual(await check(place, writers.log), [], `before kill ${round}`);
       await using running = writers.run(server.url);
       // The first calls of a process take long: most rounds wait for an answer, so that the kill falls among writes.
@@ -60,19 +60,18 @@ describe("a server that is killed while it writes (F01)", () => {
       }
     }
     await using server = await startServer(place);
-    starts.push(server.readyMs);
+    starts.push(server);
     assert.equal(await server.stop(), 0);
     assert.deepEqual(await check(place, writers.log), []);
     assert.ok(acknowledged > kills * 5, `only ${acknowledged} calls were acknowledged`);
     const internal = writers.log.filter(({ status }) => status >= 500 && status !== 503);
     assert.deepEqual(internal, []);
-    // In a run of its own every start is in time; beside other tests the processor is theirs too, so most must be.
-    starts.sort((a, b) => a - b);
-    const slowest = asked === undefined ? starts[starts.length >> 1] : starts.at(-1);
-    assert.ok(
-      slowest !== undefined && slowest <= longestStartMs,
-      `serving again took ${slowest} ms`,
+    // In a run of its own every start is in time; beside other tests what it waits for a core does not count.
+    const took = starts.map(({ readyMs, waitedMs }) =>
+      asked === undefined ? readyMs - waitedMs : readyMs,
     );
+    const slow = took.filter((ms) => ms > longestStartMs);
+    assert.deepEqual(slow, [], `serving again took ${took.map(Math.round).join(", ")} ms`);
     await promisify(execFile)(process.execPath, [main, "projections", "verify"], {
       env: { IDSVC_DATA_DIR: place.dataDir },
     });

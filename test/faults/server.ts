@@ -15,6 +15,8 @@ export type Running = AsyncDisposable & {
   url: string;
   /** From the start of the process to the first ready answer. */
   readyMs: number;
+  /** Of that, how long its main thread waited for a core that others had. */
+  waitedMs: number;
   /** No warning, no time to flush. */
   kill(): Promise<void>;
   /** Asks to stop, and gives the exit code. */
@@ -115,6 +117,7 @@ export async function startServer(place: Place, how: How = {}): Promise<Running>
   return {
     url,
     readyMs: performance.now() - started,
+    waitedMs: waitedFor(pid),
     kill,
     [Symbol.asyncDispose]: kill,
     stop: () => end(child, "SIGTERM"),
@@ -124,6 +127,10 @@ export async function startServer(place: Place, how: How = {}): Promise<Running>
     writer: { pid: writer, hasEnded: () => hasEnded() || !existsSync(`/proc/${writer}`) },
   };
 }
+
+/** Source: docs.kernel.org/scheduler/sched-stats.html: the second number, in nanoseconds. */
+const waitedFor = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;
 
 /** Of those that this process has started the one that writes an SQLite store, or itself where none does. */
 function writerOf(pid: number): number {
