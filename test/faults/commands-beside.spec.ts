@@ -14,7 +14,7 @@ import { createWriters } from "./writers.ts";
 const token = "token-of-the-command-tests";
 const roundsOfAll = 2;
 
-/** What an operator may run beside a service, in the order in which it says something. */
+/** The commands that may run beside a service: jobs are released after they were paused. */
 const commandsBeside = (copy: string): string[][] => [
   ["doctor"],
   ["db", "migrate"],

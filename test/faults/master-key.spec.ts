@@ -70,8 +70,8 @@ const mostAtOnce = 50;
 /** Many instances, with one web key for all: what matters here is that each has keys of its own. */
 async function addInstances(kernel: Kernel, count: number): Promise<string[]> {
   const begins = await beginsOf(kernel);
-  const made = Array.from({ length: count }, () => newInstanceIds(kernel.newId));
-  const add = (ids: (typeof made)[number]) =>
+  const allIds = Array.from({ length: count }, () => newInstanceIds(kernel.newId));
+  const add = (ids: (typeof allIds)[number]) =>
     kernel.events.transact(
       { instanceId: ids.instance, editorId: "", service: "", clientId: "", requestId: "" },
       (tx) =>
@@ -83,10 +83,10 @@ async function addInstances(kernel: Kernel, count: number): Promise<string[]> {
           begins,
         }),
     );
-  for (let at = 0; at < count; at += mostAtOnce) {
-    await Promise.all(made.slice(at, at + mostAtOnce).map(add));
+  for (let first = 0; first < count; first += mostAtOnce) {
+    await Promise.all(allIds.slice(first, first + mostAtOnce).map(add));
   }
-  return made.map(({ instance }) => instance);
+  return allIds.map(({ instance }) => instance);
 }
 
 const canRead = async (kernel: Kernel, ids: string[]) => {

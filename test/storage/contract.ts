@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { DomainError } from "../../src/errors.ts";
 import { Conflict, type MigratableDatabase, type Reader } from "../../src/storage/database.ts";
 import { events, sequences } from "../../src/storage/kernel-tables.ts";
 import { insertRow, PendingSequence } from "../../src/storage/row-change.ts";
 import { claimContract } from "./claim-contract.ts";
 import { leaseContract } from "./lease-contract.ts";
 import { migrationContract } from "./migration-contract.ts";
-import { happened, logOf, notes, type Place, schema, unit } from "./place.ts";
+import { happened, logOf, notes, type Place, refusalOf, schema, unit } from "./place.ts";
 import { readContract } from "./read-contract.ts";
 import { rowChangeContract } from "./row-change-contract.ts";
 import { textContract } from "./text-contract.ts";
@@ -319,9 +318,8 @@ function closed(fresh: () => Promise<Fresh>): void {
         await assert.rejects(
           async () => ask(),
           (error: unknown) => {
-            const refusal = error instanceof DomainError ? error : Object(error).cause;
-            assert.ok(refusal instanceof DomainError, `${String(ask)}: ${String(error)}`);
-            assert.deepEqual([refusal.kind, refusal.reason], ["unavailable", "STORE_CLOSED"]);
+            const { kind, reason } = refusalOf(error);
+            assert.deepEqual([kind, reason], ["unavailable", "STORE_CLOSED"], String(ask));
             return true;
           },
         );

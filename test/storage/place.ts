@@ -1,3 +1,5 @@
+import assert from "node:assert/strict";
+import { DomainError } from "../../src/errors.ts";
 import type { MigratableDatabase, StoredEvent, Unit } from "../../src/storage/database.ts";
 import { events } from "../../src/storage/kernel-tables.ts";
 import type { Schema } from "../../src/storage/schema.ts";
@@ -15,6 +17,13 @@ import {
   table,
   text,
 } from "../../src/storage/table.ts";
+
+/** The refusal that an error is, or that a query of drizzle failed with. */
+export function refusalOf(error: unknown): DomainError {
+  const refusal: unknown = error instanceof DomainError ? error : Object(error).cause;
+  assert.ok(refusal instanceof DomainError, String(error));
+  return refusal;
+}
 
 /** Somewhere an empty store can be made; what each database supplies to the contract. */
 export type Place = AsyncDisposable & {

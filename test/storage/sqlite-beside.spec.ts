@@ -13,7 +13,7 @@ const scriptOf = (path: string, body: string): string[] => [
   `import Sqlite from "better-sqlite3"; const path = ${JSON.stringify(path)}; ${body}`,
 ];
 
-/** What a command beside the service answers, which opens the file, asks, and closes it. */
+/** Reads a value in another process, which opens the file and closes it. */
 const askBeside = (path: string, sql: string): string =>
   execFileSync(
     process.execPath,
@@ -24,12 +24,12 @@ const askBeside = (path: string, sql: string): string =>
     { encoding: "utf8" },
   ).trim();
 
-/** A process that opens the file, fills and empties its log some times, and closes it, until it is ended. */
+/** Starts a process that opens the file, fills and empties its log twenty times, and closes it, again and again. */
 function writeBeside(path: string): AsyncDisposable {
   const body = `for (;;) {
     const db = new Sqlite(path);
     db.exec("PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS beside (x)");
-    for (let at = 0; at < 20; at++) {
+    for (let round = 0; round < 20; round++) {
       db.exec("INSERT INTO beside VALUES (1)");
       try { db.exec("PRAGMA wal_checkpoint(TRUNCATE)"); } catch {}
     }
@@ -50,7 +50,7 @@ describe("a process that opens an SQLite store again", () => {
     await using db = await place.open(schema);
     await db.migrate();
     await db.commit(unit({ events: [happened("a", 1n)] }));
-    // With something in the log; that one empties it as it is closed, so with nothing.
+    // The first time the log has frames; the second time it is empty, as closing truncates it.
     for (const _ of [1, 2]) await (await place.open(schema))[Symbol.asyncDispose]();
     const count = "SELECT count(*) FROM events";
     assert.equal(askBeside(place.path, count), "1");

@@ -3,23 +3,22 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, it } from "node:test";
-import { DomainError } from "../../src/errors.ts";
 import { openSqlite } from "../../src/storage/sqlite/driver.ts";
-import { happened, logOf, notes, schema, unit } from "./place.ts";
+import { happened, logOf, notes, refusalOf, schema, unit } from "./place.ts";
 import { filePlace } from "./sqlite-place.ts";
 
 /**
- * A process that holds the lock of the writer, with the index of the log as it is while that one changes it: nobody can begin to read,
- * or mend the index, until it has ended.
+ * Starts a process that takes the write lock and overwrites the header of the index, as a process would leave it that was stopped in
+ * the middle of an update. Until it has ended, no connection can begin to read or recover the index.
  */
-async function holdIndex(path: string): Promise<AsyncDisposable> {
+async function lockIndex(path: string): Promise<AsyncDisposable> {
   const script = `import { openSync, writeSync } from "node:fs";
     import Sqlite from "better-sqlite3";
     const db = new Sqlite(${JSON.stringify(path)});
     db.exec("BEGIN IMMEDIATE");
     writeSync(openSync(${JSON.stringify(`${path}-shm`)}, "r+"), Buffer.alloc(96), 0, 96, 0);
-    console.log("held");
-    // Keeps the connection, too.
+    console.log("locked");
+    // A connection without a reference would be collected, and closed.
     setInterval(() => db.inTransaction, 1_000);`;
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -34,10 +33,8 @@ async function holdIndex(path: string): Promise<AsyncDisposable> {
 }
 
 const refusedAsBusy = (error: unknown) => {
-  const told: unknown = error instanceof DomainError ? error : Object(error).cause;
-  assert.ok(told instanceof DomainError, String(error));
-  assert.deepEqual([told.kind, told.reason], ["unavailable", "STORE_BUSY"]);
-  assert.equal(told.retryAfterSeconds, 1);
+  const { kind, reason, retryAfterSeconds } = refusalOf(error);
+  assert.deepEqual([kind, reason, retryAfterSeconds], ["unavailable", "STORE_BUSY", 1]);
   return true;
 };
 
@@ -53,7 +50,7 @@ describe("an SQLite store in which nobody can begin to read for ten seconds", ()
     await byThread();
     let written: Promise<unknown>;
     {
-      await using _ = await holdIndex(place.path);
+      await using _ = await lockIndex(place.path);
       const lengthy = assert.rejects(byThread(), refusedAsBusy);
       await assert.rejects(async () => all(), refusedAsBusy);
       assert.throws(() => db.catchUp(), refusedAsBusy);

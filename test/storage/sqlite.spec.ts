@@ -13,7 +13,7 @@ import { openSqlite } from "../../src/storage/sqlite/driver.ts";
 import { open as openFile } from "../../src/storage/sqlite/open.ts";
 import { storageContract } from "./contract.ts";
 import { withinRounds } from "../support/paced.ts";
-import { happened, logOf, notes, schema, unit } from "./place.ts";
+import { happened, logOf, notes, refusalOf, schema, unit } from "./place.ts";
 import { beforeCommits, flushFailed } from "./sqlite-commits.ts";
 import { connect, filePlace, servedPlace, sharedPlace } from "./sqlite-place.ts";
 
@@ -249,9 +249,9 @@ describe("opening an SQLite file", () => {
     await using met = openSqlite({ path: place.path, schema, onBroken: broken.resolve });
     const all = async () => met.read.select().from(met.table(notes));
     await assert.rejects(all(), (error: unknown) => {
-      const told = error instanceof DomainError ? error : Object(error).cause;
-      assert.deepEqual([told.kind, told.reason], ["unavailable", "STORE_DAMAGED"]);
-      assert.ok(!told.message.includes(place.path), "callers do not hear where it lies");
+      const { kind, reason, message } = refusalOf(error);
+      assert.deepEqual([kind, reason], ["unavailable", "STORE_DAMAGED"]);
+      assert.ok(!message.includes(place.path), "callers do not hear where it lies");
       return true;
     });
     assert.ok(refused("failedPrecondition", "STORE_DAMAGED", /is damaged/)(await broken.promise));

@@ -59,7 +59,7 @@ export function openSqlite(options: Options): MigratableDatabase {
     tell: listeners.tell,
     explain,
   });
-  const watch = setInterval(() => unlessRefused(noticeOthers), otherProcessPollMs).unref();
+  const watch = setInterval(() => ignoringRefusals(noticeOthers), otherProcessPollMs).unref();
 
   // What was deleted stands in the write-ahead log until it is written over, which in a quiet service takes long. Another
   // process that reads lets it be; the next time will do.
@@ -130,8 +130,8 @@ export function openSqlite(options: Options): MigratableDatabase {
   };
 }
 
-/** Does what is done again soon: a store that is locked, or whose disk fails, is asked then. */
-function unlessRefused(work: () => void): void {
+/** Runs work that a timer repeats: where the store is locked or its disk fails, the next run tries again. */
+function ignoringRefusals(work: () => void): void {
   try {
     work();
   } catch (error) {
@@ -167,7 +167,7 @@ function breakageOf({ path, onBroken }: Options, connection: Sqlite.Database) {
     return damagedMeanwhile(failure);
   }
 
-  const tell = telling(path, noticeDamage);
+  const run = telling(path, noticeDamage);
 
   return {
     isBroken: () => broken,
@@ -178,7 +178,7 @@ function breakageOf({ path, onBroken }: Options, connection: Sqlite.Database) {
       connection.open ? storeError(noticeDamage(error)) : storeClosed(),
     opening<T>(work: () => T): T {
       if (!connection.open) throw storeClosed();
-      return tell(work);
+      return run(work);
     },
   };
 }

@@ -4,8 +4,8 @@ const hasCode = (error: unknown, code: RegExp): boolean =>
   error instanceof Sqlite.SqliteError && code.test(error.code);
 
 /**
- * The lock is another process's. With a write-ahead log, whoever cannot begin to read as another connection changes or mends its index
- * gets SQLITE_PROTOCOL after some ten seconds.
+ * Another connection has the lock. SQLite returns SQLITE_PROTOCOL where a transaction could not begin for about ten seconds, because
+ * another connection was updating or recovering the index of the write-ahead log.
  *
  * Source: sqlite.org/rescode.html#protocol
  */

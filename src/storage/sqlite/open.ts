@@ -6,8 +6,8 @@ import { damagedAt } from "./soundness.ts";
 
 const oldestSqlite = [3, 51, 3];
 
-// What this process has opened. Closing any other descriptor of such a file, or of its index, would give up the locks of all its
-// connections, and another process could then take the log away as its last user (sqlite.org/howtocorrupt.html, section 2.2).
+// Connections of this process. Closing any other descriptor of their file, or of its index, releases the locks of all of them; another
+// process that closes the store could then delete the write-ahead log (sqlite.org/howtocorrupt.html, section 2.2).
 let connections: Sqlite.Database[] = [];
 
 function isOpenHere(path: string): boolean {
@@ -106,8 +106,8 @@ function hasStrayLog(path: string): boolean {
  * Whether the write-ahead log was taken away while it held what the file lacks. Its index, which stays behind when a process
  * is killed, tells how many frames there were and how many of them stand in the file.
  *
- * Another process may have the store open. It empties the log after the index says so, and writes frames before the index does, so no
- * log beside an index that tells of frames is lost only if the index has not changed meanwhile.
+ * Another process may have the store open and write to it: it updates the index before it truncates the log, and appends to the log
+ * before it updates the index. A missing log is therefore lost only if the index is unchanged when it is read again.
  *
  * Source: sqlite.org/walformat.html, section 2.1: mxFrame at 16, nBackfill at 96, in the byte order of the machine.
  */

@@ -137,7 +137,7 @@ function otherConnections(
       version = dataVersion.get();
       if (version !== before) look();
     } catch (error) {
-      // The next to ask looks again.
+      // So that the next call checks again.
       version = before;
       throw explain(error);
     }
